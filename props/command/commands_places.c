@@ -183,7 +183,7 @@ static void write_in_vain(struct o2_commands_run *run)
 	if (capture)
 		o2_commands_complains(run, "o2ref: %s: Is a directory\n", path);
 	else if (file)
-		o2_commands_complains(run, "o2ref: /dev/null: Permission denied\n");
+		o2_commands_complains(run, "o2ref: /dev/null: Not a directory\n");
 	else
 		o2_commands_complains(run, "o2ref: %s/none/there: No such file or directory\n", folder);
 }

@@ -34,7 +34,7 @@ struct o2_trial {
 	uint64_t seed;
 	uint32_t rounds;   /* value of --rounds */
 	uint32_t told;	   /* queue depth in the peer's rejects; 0: the peer's real depth */
-	bool stale;	   /* the first reject has reason "stale": an earlier connection */
+	bool stale;	   /* the first reject lets us ask the same again: "stale", or a race */
 	const char *lacks; /* why probes of the place are skipped; NULL: they are not */
 	char gone[5][64];  /* known findings that no longer occur */
 	uint32_t ngone;

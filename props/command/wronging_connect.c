@@ -17,6 +17,7 @@
 #define THEM	    UINT64_C(0x000500000a630001)
 #define GRANTS	    8u
 /* Reasons of a reject: docs/wire.md, "Reject record". */
+#define RACE	     1u
 #define FATAL	     3u
 #define UNCOMPATIBLE 4u
 #define STALE	     5u
@@ -193,9 +194,11 @@ static void spoil_limit(struct o2_wronging *wronging, uint32_t asked)
 		break;
 	case 1:
 		value = (uint32_t)o2_draw_range(c, 1, 9);
-		wronging->trial->stale = value == STALE;
+		if (value == RACE)
+			wronging->wrong->most = 1;
+		wronging->trial->stale = value == STALE || value == RACE;
 		o2_wronging_spoil(wronging, 6, 1, value);
-		if (value != 7 && (value != 5 || wronging->wrong->most == 2))
+		if (value != 7 && value != RACE && (value != STALE || wronging->wrong->most == 2))
 			see_reject(wronging, o2_rm_reasons[value], value, DEPTH);
 		break;
 	case 2:
@@ -217,7 +220,7 @@ static void spoil_version(struct o2_wronging *wronging)
 
 	snprintf(wronging->probe[0], sizeof(wronging->probe[0]), "connect/version-1");
 	o2_wronging_spoil(wronging, 6, 1, why);
-	if (why == STALE)
+	if (why == STALE || why == RACE)
 		return;
 	wronging->skips = why == UNCOMPATIBLE || why == FATAL;
 	o2_wronging_see(wronging, "%srejected: %s (reason %" PRIu32 "), version 0x#, depth #, # fragments",

@@ -367,10 +367,11 @@ class Output(unittest.TestCase):
 
     def test_files(self):
         with tempfile.TemporaryDirectory() as folder:
-            out = Path(folder) / "new"
+            out = Path(folder) / "new\nline"
             done = loop("--out", out, "--only", "end/,get/size-1", "--read-portal", 9, "--loop-quirk", "short-get-claims")
             self.assertEqual(done.returncode, FOUND, done.stderr)
             self.assertEqual((out / "report.txt").read_text(encoding="utf-8"), done.stdout)
+            self.assertRegex(done.stdout, r"\n +said: packets \d+ to \d+ of \S+/new\?line/said.pcapng\n")
             report = json.loads((out / "report.json").read_text(encoding="utf-8"))
             self.assertEqual([probe["id"] for probe in report["probes"]], [row[1] for row in ROW.findall(done.stdout)])
             suite, = ElementTree.parse(out / "report.junit.xml").getroot()
@@ -381,10 +382,23 @@ class Output(unittest.TestCase):
             self.assertEqual(again.returncode, OK)
             self.assertEqual((out / "report.txt").read_text(encoding="utf-8"), again.stdout)
 
+    def test_files_when_standard_output_is_full(self):
+        for words in ((), ("--json",)):
+            with self.subTest(words), tempfile.TemporaryDirectory() as folder, open("/dev/full", "wb") as full:
+                done = subprocess.run([PROGRAM, "conform", "--device", "loop", "--only", "ping/,connect/", "--out", folder, *words, PEER],
+                                      stdout=full, stderr=subprocess.PIPE, timeout=60, text=True, check=False)
+                self.assertEqual((done.returncode, done.stderr), (USAGE, "o2ref: standard output: No space left on device\n"))
+                self.assertEqual(set(os.listdir(folder)), {"report.txt", "report.json", "report.junit.xml", "said.pcapng"})
+                self.assertEqual(json.loads((Path(folder) / "report.json").read_text(encoding="utf-8"))["findings"], 0)
+
     def test_files_that_cannot_be_written(self):
         done = loop("--out", "/dev/null/x", "--only", "end/")
         self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (USAGE, "", 1))
         with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "file").touch()
+            for path, why in ((f"{folder}/file", "Not a directory"), (f"{folder}/{'x/' * 2048}"[:4085], "File name too long")):
+                done = loop("--out", path, "--only", "end/")
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (USAGE, "", f"o2ref: {path}: {why}\n"))
             (Path(folder) / "report.json").mkdir()
             done = loop("--out", folder, "--only", "end/get")
             self.assertEqual(done.returncode, USAGE)

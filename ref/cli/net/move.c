@@ -222,6 +222,7 @@ static void put_read_back(struct mover *mover, struct lane *lane, uint64_t repor
 	const struct o2_net_bytes belong = {mover->options->seed, lane->number + 1, 0};
 	const bool right = verify(mover, lane, &lane->back, &belong, reported);
 
+	mover->report.short_ones += reported < mover->options->size_bytes;
 	if (reported < mover->options->size_bytes)
 		fail_short(mover, lane, reported, !right);
 	else

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "cli/net/commands.h"
 #include "lst/rpc_internal.h"
 #include "lst/wire/layout.h"
 #include "props/command/wrong.h"
@@ -19,6 +20,7 @@
 static struct {
 	bool absent, busy, flip_bit, gone;
 	bool sleeps;	  /* sleep between rounds, for tests about time */
+	bool interrupts;  /* a signal comes when the node is in a session */
 	const char *name; /* busy: name of the session; NULL: "theirs" */
 	uint32_t session_timeout_s;
 	const struct o2_lst_service_ops *pings; /* NULL: the node's own */
@@ -70,6 +72,8 @@ static void peer_round(void)
 	if (peer.sleeps)
 		usleep(500);
 	o2_lst_node_check_time(net_lst_node);
+	if (peer.interrupts && net_lst_node->session != NULL)
+		o2_net_stop = 1;
 	if (peer.gone && o2_lst_node_report(net_lst_node)->pings > 0) {
 		peer.gone = false;
 		o2_lst_node_stop(net_lst_node, -ESHUTDOWN);
@@ -285,6 +289,14 @@ TEST(each_step_is_tried)
 
 	assert_in_range(sessions, 7, 100);
 	assert_int_equal(sessions_of("lst/leave-write"), sessions);
+}
+
+/* A signal comes during the last probe, so that no other is left to try. */
+TEST_WITH(the_last_probe_is_interrupted, setup, NULL)
+{
+	peer.interrupts = true;
+	expect_row(RUN "lst/leave-many", O2_CLI_REFUSED, "not tried lst/leave-many ", "interrupted");
+	assert_string_equal(world.err, "o2ref: the run was not completed\n");
 }
 
 /* --- nodes that are not probed --- */

@@ -21,6 +21,7 @@
 
 static struct o2_wrong wrong;
 static uint32_t place_options; /* of the peer's memory, besides those that it always has */
+static uint32_t place_portal = O2_NET_PORTAL;
 
 /* A peer that offers no memory, and says what is wrong. */
 static void be_empty(void)
@@ -38,7 +39,7 @@ static void be_false(void)
 						 O2_LNET_MD_MANAGE_REMOTE | place_options};
 
 	for (uint32_t i = 0; i < 2; i++) {
-		entry.portal = i == 0 ? O2_NET_PORTAL : O2_NET_READ_PORTAL;
+		entry.portal = i == 0 ? place_portal : O2_NET_READ_PORTAL;
 		entry.memory = world_memory(PLACE_PAGE + i * PLACE_BYTES / world.ni.arena.page_bytes,
 					    PLACE_BYTES, &iov[i]);
 		assert_true(o2_lnet_attach(world.endpoint.lnet, &entry, NULL) >= 0);
@@ -61,13 +62,47 @@ static void expect(const char *probe, struct o2_wrong what, const char *said)
 	assert_true(wrong.told > 0);
 }
 
+/* Run the probes on a peer that is as the test has made it; nothing is found. */
+static void expect_clean(const char *probes, const char *said)
+{
+	char line[200];
+
+	wrong = (struct o2_wrong){.in = O2_WRONG_NOWHERE};
+	snprintf(line, sizeof(line), RUN "%s", probes);
+	if (world_run(line) != O2_CLI_OK || strstr(world.out, said) == NULL)
+		fail_msg("%s: expected '%s' in\n%s%s", probes, said, world.out, world.err);
+}
+
 TEST(a_true_peer_is_clean)
 {
 	world_with(be_false);
-	wrong = (struct o2_wrong){.in = O2_WRONG_NOWHERE};
-	if (world_run(RUN "ping/,connect/,missing/,end/,put/,get/") != O2_CLI_OK)
-		fail_msg("%s%s", world.out, world.err);
-	assert_non_null(strstr(world.out, " 0 findings, 0 known, 0 tolerated, 0 not tried;"));
+	expect_clean("ping/,connect/,missing/,end/,put/,get/",
+		     " 0 findings, 0 known, 0 tolerated, 0 not tried;");
+}
+
+/* LNet's ping is at portal 0 too, under other match bits; and the last portal may be a place. */
+TEST(a_place_may_be_at_any_portal)
+{
+	world_with(be_false);
+	place_portal = 0;
+	expect_clean("ping/,missing/,end/,put/ --portal 0", " 0 not tried;");
+	place_portal = 65535;
+	expect_clean("missing/,put/ --portal 65535", " 0 not tried;");
+	place_portal = O2_NET_PORTAL;
+}
+
+/* A peer may refuse a version as such, or for limits below those that the version has. */
+TEST(a_version_that_the_peer_refuses)
+{
+	world_with(be_false);
+	world.conn.max_frags = O2_MAX_FRAGS_LEGACY;
+	expect_clean("flow/version-1",
+		     "not tried flow/version-1         it does not speak it: rejected: fatal");
+	expect_clean("connect/", " 1 not tried;");
+	world_with(be_false);
+	world.conn.version = O2_MSG_VERSION_1;
+	expect_clean("flow/version-1", "holds     flow/version-1 ");
+	expect_clean("connect/depth-8", "not tried connect/depth-8        it does not speak version 0x12: ");
 }
 
 #define WRONG(...) ((struct o2_wrong){O2_WRONG_ALWAYS, .lst_type = O2_WRONG_ANY, __VA_ARGS__})
@@ -319,16 +354,12 @@ static enum o2_cm_loop_fate be_lost(void *arg, enum o2_cm_loop_message message, 
 	return be_out_of_reach(arg, message, from, to) == O2_CM_LOOP_PASS ? O2_CM_LOOP_PASS : O2_CM_LOOP_LOSE;
 }
 
-static void be_silent_later(void)
-{
-	be_false();
-	o2_cm_loop_set_fate(world.wire, be_lost, NULL);
-}
+static o2_cm_loop_fate_fn fate;
 
-static void be_found_at_first(void)
+static void be_fated(void)
 {
 	be_false();
-	o2_cm_loop_set_fate(world.wire, be_out_of_reach, NULL);
+	o2_cm_loop_set_fate(world.wire, fate, NULL);
 }
 
 /* The connection requests of the ping and the survey succeed; that of the probe does not. */
@@ -336,7 +367,8 @@ static void be_found_at_first(void)
 
 TEST(a_request_that_nobody_answers)
 {
-	world_with(be_found_at_first);
+	world_with(be_fated);
+	fate = be_out_of_reach;
 	wrong = (struct o2_wrong){.in = O2_WRONG_NOWHERE};
 	answered = SURVEYED;
 	assert_int_equal(world_run(RUN "connect/depth-4"), O2_CLI_REFUSED);
@@ -346,11 +378,40 @@ TEST(a_request_that_nobody_answers)
 
 TEST(a_request_that_is_lost)
 {
-	world_with(be_silent_later);
+	world_with(be_fated);
+	fate = be_lost;
 	wrong = (struct o2_wrong){.in = O2_WRONG_NOWHERE};
 	answered = SURVEYED;
 	assert_int_equal(world_run(RUN "connect/depth-4"), O2_CLI_REFUSED);
 	assert_non_null(strstr(world.out, "no answer in 2 s\n"));
+}
+
+/* Whenever our request is on its way, the peer has just sent one, which does not arrive. */
+static enum o2_cm_loop_fate cross_ours(void *arg, enum o2_cm_loop_message message, uint32_t from, uint32_t to)
+{
+	static struct o2_iov iov;
+	const struct o2_transfer_memory sink = world_memory(1100, O2_PING_SINK_BYTES, &iov);
+	const struct o2_lnet_target target = {
+		.nid = WORLD_US, .portal = O2_PING_PORTAL, .match_bits = O2_PING_MATCH_BITS};
+
+	if (message != O2_CM_LOOP_REQUEST)
+		return O2_CM_LOOP_PASS;
+	if (from == o2_nid_address(WORLD_PEER))
+		return O2_CM_LOOP_LOSE;
+	if (answered-- == 0) {
+		o2_node_progress(world.endpoint.node);
+		(void)o2_lnet_get(world.endpoint.lnet, &target, &sink, NULL, NULL);
+		o2_node_progress(world.endpoint.node);
+	}
+	return O2_CM_LOOP_PASS;
+}
+
+TEST(a_race_is_no_refusal)
+{
+	world_with(be_fated);
+	fate = cross_ours;
+	answered = SURVEYED;
+	expect_clean("connect/depth-4", "holds     connect/depth-4 ");
 }
 
 TEST(a_request_that_cannot_be_made)

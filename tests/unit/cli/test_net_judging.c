@@ -5,8 +5,12 @@
 #include "base/monotonic.h"
 #include "base/stream.h"
 #include "cli/net/judging.h"
+#include "loopverbs/loopverbs.h"
+#include "props/command/wrong.h"
 #include "tests/lib/judge_say.h"
 #include "tests/lib/net_world.h"
+#include "wire/layout.h"
+#include "wire/nid.h"
 
 #define COUNT	   40u
 #define SIZE_BYTES 16384u
@@ -52,6 +56,84 @@ TEST_WITH(a_peer_that_breaks_a_rule_is_named, world_setup, NULL)
 	assert_int_equal(world_run("serve --judge --timeout 2 --requests 1"), O2_CLI_REFUSED);
 	assert_non_null(strstr(world.err, "o2ref: judge: must message/wire: 10.77.0.2@o2ib (to "
 					  "10.77.0.1@o2ib): wire/header/checksum: ibm_cksum is "));
+}
+
+/* --- conform: another node connects to us, and breaks a rule --- */
+
+#define OTHER UINT64_C(0x000500000a4d0003) /* 10.77.0.3@o2ib */
+
+static struct {
+	struct o2_ni ni;
+	struct o2_cm *cm;
+	struct o2_endpoint endpoint;
+	struct o2_transfer_memory sink;
+	struct o2_iov iov;
+	bool asks;
+	struct o2_wrong wrong;
+} other;
+
+static void other_done(void *context, const struct o2_lnet_result *result)
+{
+	other.asks = false;
+}
+
+static void other_start(void)
+{
+	const struct o2_ni_config config = o2_net_ni_config(OTHER, "loop1", O2_LOOP_GID_INDEX, 8);
+	const struct o2_node_config node = O2_NODE_DEFAULTS;
+	const struct o2_lnet_ops ops = {.done = other_done};
+	struct o2_lnet_config lnet = O2_LNET_DEFAULTS;
+
+	lnet.nid = OTHER;
+	other.asks = false;
+	assert_int_equal(o2_ni_open(&config, &other.ni, NULL), 0);
+	assert_int_equal(o2_cm_loop_attach(world.wire, &other.ni, o2_nid_address(OTHER), &other.cm, NULL), 0);
+	o2_wrong_say(&other.wrong, &other.ni, other.cm);
+	assert_int_equal(
+		o2_endpoint_open(&other.ni, other.cm, &node, &lnet, &ops, NULL, &other.endpoint, NULL), 0);
+	other.iov = (struct o2_iov){other.ni.arena.view[0].base + 2 * (uint64_t)other.ni.arena.page_bytes,
+				    O2_PING_SINK_BYTES};
+	other.sink = (struct o2_transfer_memory){
+		.buffer = {.kind = O2_IOV, .count = 1, .nob = O2_PING_SINK_BYTES, .iov = &other.iov},
+		.mode = O2_REG_GLOBAL};
+}
+
+static void other_round(void)
+{
+	const struct o2_lnet_target target = {
+		.nid = WORLD_US, .portal = O2_PING_PORTAL, .match_bits = O2_PING_MATCH_BITS};
+
+	o2_endpoint_clock(&other.endpoint, o2_monotonic_ms());
+	o2_node_progress(other.endpoint.node);
+	if (!other.asks)
+		other.asks = o2_lnet_get(other.endpoint.lnet, &target, &other.sink, NULL, NULL) == 0;
+}
+
+static void other_leave(void)
+{
+	o2_endpoint_close(&other.endpoint);
+	o2_cm_loop_detach(other.cm);
+	o2_ni_close(&other.ni);
+}
+
+/* What another node breaks meanwhile is not the peer's. */
+TEST(another_node_is_not_the_peer)
+{
+	world_with(other_start);
+	world.round = other_round;
+	world.leave = other_leave;
+	other.wrong = (struct o2_wrong){O2_WRONG_ALWAYS,
+					.in = O2_WRONG_MESSAGE,
+					.type = O2_MSG_IMMEDIATE,
+					.lnet_type = O2_LNET_GET,
+					.lst_type = O2_WRONG_ANY,
+					.at = O2_AT_CREDITS,
+					.width = 1,
+					.value = 9,
+					.answered = 1};
+	if (world_run("conform --timeout 2 10.77.0.2@o2ib --only ping/twenty") != O2_CLI_OK)
+		fail_msg("%s%s", world.out, world.err);
+	assert_true(other.wrong.told > 0);
 }
 
 /* Events that the test reports to the judging, in place of an interface. */

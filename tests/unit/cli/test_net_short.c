@@ -167,6 +167,31 @@ TEST(one_outcome_for_each)
 	assert_int_equal(world_number("bytes"), 0);
 }
 
+/* The peer offers memory for PUTs, and less of it for GETs. */
+static void hold_less_for_gets(void)
+{
+	static struct o2_iov iov;
+	struct o2_lnet_entry entry = {
+		.portal = O2_NET_PORTAL,
+		.match_bits = O2_NET_MATCH_BITS,
+		O2_LNET_FOR_ANYBODY,
+		.options = O2_LNET_MD_OP_GET | O2_LNET_MD_MANAGE_REMOTE | O2_LNET_MD_TRUNCATE,
+		.memory = world_memory(2, 8192, &iov),
+	};
+
+	hold_for_puts();
+	assert_true(o2_lnet_attach(world.endpoint.lnet, &entry, NULL) >= 0);
+}
+
+TEST(a_put_that_is_read_back_short)
+{
+	world_with(hold_less_for_gets);
+	assert_int_equal(world_run("put --json --verify 10.77.0.2@o2ib"), 1);
+	expect_line("o2ref: reading back PUT 0 at 10.77.0.2@o2ib: short: the peer reports 8192 of 65536 "
+		    "bytes\n");
+	expect(0, 1, 1, 1, 0);
+}
+
 /* The command ends when its last operation has timed out. */
 TEST(it_ends_with_the_last_one)
 {

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -94,7 +95,18 @@ static bool is_id(const char *id)
 /* Make the folder of --out, before anything is tried; NULL: none is wanted. */
 static bool make_folder(const char *path)
 {
-	if (path == NULL || mkdir(path, 0777) == 0 || (errno == EEXIST && access(path, W_OK | X_OK) == 0))
+	struct stat there;
+
+	if (path == NULL)
+		return true;
+	/* Behind it the longest name of a file must fit. */
+	if (strlen(path) + sizeof("/report.junit.xml") > PATH_MAX)
+		errno = ENAMETOOLONG;
+	else if (mkdir(path, 0777) == 0)
+		return true;
+	else if (errno == EEXIST && stat(path, &there) == 0 && !S_ISDIR(there.st_mode))
+		errno = ENOTDIR;
+	else if (errno == EEXIST && access(path, W_OK | X_OK) == 0)
 		return true;
 	o2_cli_complain("%s: %s", path, strerror(errno));
 	return false;
@@ -199,7 +211,8 @@ static void try_all(struct o2_conform *conform, struct o2_conform_report *report
 							    .text = "it does not answer a ping"};
 		o2_conform_report_add(report, probe->id, probe->sentence, probe->source, probe->id, &result);
 	}
-	report->whole = probe == NULL && report->mute == NULL;
+	/* The last probe ends the loop too when it was interrupted. */
+	report->whole = probe == NULL && report->mute == NULL && o2_net_stop == 0 && !conform->lost;
 }
 
 /* The liar uses our device from now on, so our own interface is closed. */

@@ -81,8 +81,9 @@ struct o2_conform_move {
 	uint32_t fragments; /* 0: as 1 */
 	enum o2_reg_mode mode;
 	uint32_t skew_bytes; /* where our memory begins in its first page */
-	uint32_t portal;
-	uint64_t offset; /* at the peer */
+	uint32_t portal;     /* under --match-bits */
+	bool ping;	     /* at LNet's ping, whatever the portal */
+	uint64_t offset;     /* at the peer */
 	bool no_ack;
 	uint64_t stream, stream_at; /* GET: stream of the expected bytes, and where in it they begin */
 	const uint8_t *bytes;	    /* PUT: these bytes; NULL: those of the next stream */

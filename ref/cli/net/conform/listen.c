@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #include "cli/cli.h"
 #include "cli/judge_report.h"
@@ -29,12 +30,19 @@ struct broken {
 	char text[O2_CONFORM_TEXT_BYTES];
 };
 
+/* A connection that another node than the peer has asked for. */
+struct stranger {
+	LIST_ENTRY(stranger) entry;
+	const void *conn;
+};
+
 struct o2_conform_listener {
 	struct o2_watch watch;
 	const struct o2_net_options *options;
 	struct o2_net_options judged; /* a copy of options, as the judge is to have them */
 	struct o2_net_judging *judging;
 	struct o2_conform_capture *capture; /* NULL: none is wanted */
+	LIST_HEAD(, stranger) strangers;
 	const char *probe;
 	const struct o2_watched *now;		 /* what is being heard */
 	struct heard last;			 /* from the peer, in this probe */
@@ -110,11 +118,54 @@ static bool is_summed(const struct o2_watched *watched)
 	       o2_load32_le(watched->bytes + O2_AT_CKSUM) != 0;
 }
 
+static void forget(struct stranger *stranger)
+{
+	LIST_REMOVE(stranger, entry);
+	free(stranger);
+}
+
+/* Does another node ask for a connection?  A NID that breaks a rule may be the peer's. */
+static bool is_by_another(const struct o2_conform_listener *listener, const struct o2_watched *watched)
+{
+	uint64_t nid;
+
+	if (watched->kind != O2_WATCHED_REQUEST || watched->ours ||
+	    watched->length_bytes < O2_AT_SRCNID + sizeof(nid))
+		return false;
+	nid = o2_load64(watched->bytes + O2_AT_SRCNID,
+			o2_load32_le(watched->bytes) == O2_MSG_MAGIC ? O2_LITTLE_ENDIAN : O2_BIG_ENDIAN);
+	return nid != listener->options->peer && o2_nid_check(nid, false) == O2_NID_GOOD;
+}
+
+/* What is said on such a connection is not the peer's.  Whoever has not heard its request ignores the rest. */
+static bool is_strange(struct o2_conform_listener *listener, const struct o2_watched *watched)
+{
+	struct stranger *stranger;
+
+	LIST_FOREACH(stranger, &listener->strangers, entry) {
+		if (stranger->conn != watched->conn)
+			continue;
+		if (watched->kind == O2_WATCHED_GONE)
+			forget(stranger);
+		return true;
+	}
+	if (!is_by_another(listener, watched))
+		return false;
+	stranger = calloc(1, sizeof(*stranger));
+	if (stranger != NULL) {
+		stranger->conn = watched->conn;
+		LIST_INSERT_HEAD(&listener->strangers, stranger, entry);
+	}
+	return true;
+}
+
 static void hear(void *context, const struct o2_watched *watched)
 {
 	struct o2_conform_listener *listener = context;
 	const struct o2_watch *judge = o2_net_judging_watch(listener->judging);
 
+	if (is_strange(listener, watched))
+		return;
 	if (listener->capture != NULL)
 		o2_conform_capture_hear(listener->capture, watched);
 	note(&listener->last, watched);
@@ -146,6 +197,7 @@ struct o2_conform_listener *o2_conform_listen(const struct o2_net_options *optio
 	}
 	listener->options = options;
 	listener->probe = "";
+	LIST_INIT(&listener->strangers);
 	listener->watch = (struct o2_watch){listener, hear};
 	listener->judged = *options;
 	/* A probe of its own, checksum/payload, looks at IMMEDIATEs with wrong checksums. */
@@ -269,6 +321,8 @@ bool o2_conform_listener_free(struct o2_conform_listener *listener)
 
 	if (listener == NULL)
 		return true;
+	while (!LIST_EMPTY(&listener->strangers))
+		forget(LIST_FIRST(&listener->strangers));
 	o2_net_judging_free(listener->judging);
 	ok = o2_conform_capture_close(listener->capture);
 	free(listener);

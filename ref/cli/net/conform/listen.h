@@ -7,7 +7,8 @@
 #include "cli/net/judging.h"
 
 /*
- * Passes all that the probes' connections send and receive to the judge, and with --out to a capture.
+ * Passes all that the probes' connections send and receive to the judge, and with --out to a capture.  Connections
+ * that other nodes than the peer ask us for are left out.
  * Source: docs/conform.md, "The judge".
  */
 

@@ -49,14 +49,28 @@ static void look_at_reply(struct o2_conform *conform, const struct o2_conn_param
 	conform->stamp = stamp;
 }
 
+/* A request of the peer's may cross ours: then the peer refuses ours, but only so many times in a row. */
+static bool ask(struct o2_conform *conform, const struct o2_conn_params *offer, uint64_t dststamp,
+		struct o2_conform_asked *asked)
+{
+	uint32_t races = 0;
+
+	do
+		if (!o2_conform_ask(conform, offer, dststamp, asked))
+			return false;
+	while (asked->has_record && asked->record.ibr_why == O2_REJECT_CONN_RACE &&
+	       races++ < O2_MAX_CONN_RACES);
+	return true;
+}
+
 /* If an earlier probe used another version, the peer first rejects as stale, and then knows the new one. */
 static bool ask_as_known(struct o2_conform *conform, const struct o2_conn_params *offer,
 			 struct o2_conform_asked *asked)
 {
-	if (!o2_conform_ask(conform, offer, 0, asked))
+	if (!ask(conform, offer, 0, asked))
 		return false;
 	return !asked->has_record || asked->record.ibr_why != O2_REJECT_CONN_STALE ||
-	       o2_conform_ask(conform, offer, 0, asked);
+	       ask(conform, offer, 0, asked);
 }
 
 /* A reject for a limit must name a limit that is less than was wanted, and each limit only once. */
@@ -88,10 +102,13 @@ static void ask_for(struct o2_conform *conform, struct o2_conn_params *offer)
 	if (!ask_as_known(conform, offer, &asked))
 		return;
 	while (!asked.accepted && asked.has_record && allows_less(&asked.record, &wanted, offer))
-		if (!o2_conform_ask(conform, offer, asked.record.ibr_incarnation, &asked))
+		if (!ask(conform, offer, asked.record.ibr_incarnation, &asked))
 			return;
 	if (asked.accepted)
 		look_at_reply(conform, offer, &asked);
+	else if (asked.has_record && asked.record.ibr_why == O2_REJECT_FATAL &&
+		 asked.record.ibr_version == O2_MSG_VERSION_1)
+		o2_conform_skip(conform, "it does not speak version 0x12: %s", asked.text);
 	else if (offer->queue_depth == wanted.queue_depth && offer->max_frags == wanted.max_frags)
 		o2_conform_find(conform, "%s", asked.text);
 	else
@@ -148,8 +165,7 @@ static void ask_by_stamp(struct o2_conform *conform, const struct o2_conform_pro
 	struct o2_conform_asked asked;
 
 	ask_for(conform, &offer);
-	if (o2_conform_said(conform) ||
-	    !o2_conform_ask(conform, &offer, conform->stamp + probe->value, &asked))
+	if (o2_conform_said(conform) || !ask(conform, &offer, conform->stamp + probe->value, &asked))
 		return;
 	if (probe->value == 0) {
 		if (asked.accepted)

@@ -97,7 +97,7 @@ static void leave_ping(struct o2_conform *conform, const struct o2_conform_probe
 	struct o2_conform_move move = o2_conform_move(conform, O2_PING_SINK_BYTES);
 
 	(void)probe;
-	move.portal = O2_PING_PORTAL;
+	move.ping = true;
 	leave(conform, true, &move);
 }
 

@@ -46,21 +46,29 @@ static void ping_many(struct o2_conform *conform, const struct o2_conform_probe 
 		o2_conform_forget(conform);
 }
 
-/* `count` pings at once. */
-static bool pings_at_once(struct o2_conform *conform, uint32_t count)
+/* `count` pings at once, until all have ended. */
+static bool ping_at_once(struct o2_conform *conform, uint32_t count)
 {
 	struct o2_conform_move move = o2_conform_move(conform, O2_PING_SINK_BYTES);
 
-	move.portal = O2_PING_PORTAL;
+	move.ping = true;
 	for (uint32_t i = 0; i < count; i++)
 		if (o2_conform_begin(conform, true, &move) == NULL)
 			return false;
-	if (!o2_conform_wait(conform))
-		return false;
+	return o2_conform_wait(conform);
+}
+
+static bool were_answered(struct o2_conform *conform, uint32_t count)
+{
 	for (uint32_t i = 0; i < count; i++)
 		if (conform->op[i].status != 0)
 			return o2_conform_moved(conform, &conform->op[i]);
 	return true;
+}
+
+static bool pings_at_once(struct o2_conform *conform, uint32_t count)
+{
+	return ping_at_once(conform, count) && were_answered(conform, count);
 }
 
 /* `count` pings, as many at once as can be in flight. */
@@ -96,7 +104,7 @@ static void push(struct o2_conform *conform, const struct o2_conform_probe *prob
 
 	(void)probe;
 	(void)o2_ping_encode(&own, bytes, sizeof(bytes));
-	move.portal = O2_PING_PORTAL;
+	move.ping = true;
 	move.bytes = bytes;
 	if (!o2_conform_start(conform, NULL))
 		return;
@@ -147,11 +155,21 @@ static void flow(struct o2_conform *conform, const struct o2_conform_probe *prob
 static void version_1(struct o2_conform *conform, const struct o2_conform_probe *probe)
 {
 	struct o2_node_config node = o2_conform_node(conform);
+	const struct o2_transfer_fault *fault = &conform->op[0].fault;
 	const struct o2_conn *conn;
 	struct o2_conn_view view;
 
 	node.conn.version = (uint16_t)probe->value;
-	if (!o2_conform_start(conform, &node) || !pings(conform, 2 * O2_QUEUE_DEPTH_V1))
+	if (!o2_conform_start(conform, &node) || !ping_at_once(conform, 2 * O2_QUEUE_DEPTH_V1))
+		return;
+	/* As connect/version-1. */
+	if (fault->side == O2_FAULT_REJECTED &&
+	    (fault->reject_why == O2_REJECT_CONN_UNCOMPAT || fault->reject_why == O2_REJECT_FATAL)) {
+		o2_conform_skip(conform, "it does not speak it: rejected: %s (reason %u)",
+				o2_reject_why_name(fault->reject_why), fault->reject_why);
+		return;
+	}
+	if (!were_answered(conform, 2 * O2_QUEUE_DEPTH_V1))
 		return;
 	conn = o2_node_conn(conform->session.endpoint.node, conform->options->peer, 0);
 	if (conn != NULL)

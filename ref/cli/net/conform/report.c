@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/plain.h"
 #include "cli/cli.h"
 #include "wire/nid.h"
 
@@ -90,9 +91,12 @@ static void print_row(const struct o2_conform_report *report, const struct o2_co
 	fprintf(out, "          again: %s\n", again);
 	if (row->result.heard[0] != '\0')
 		fprintf(out, "          the peer said last: %s\n", row->result.heard);
-	if (row->result.last_packet > 0)
-		fprintf(out, "          said: packets %" PRIu64 " to %" PRIu64 " of %s/" O2_CONFORM_SAID "\n",
-			row->result.first_packet, row->result.last_packet, report->options->out);
+	if (row->result.last_packet > 0) {
+		fprintf(out, "          said: packets %" PRIu64 " to %" PRIu64 " of ",
+			row->result.first_packet, row->result.last_packet);
+		o2_print_plain(report->options->out, out);
+		fputs("/" O2_CONFORM_SAID "\n", out);
+	}
 }
 
 static bool is_gone(const struct o2_conform_known_entry *entry)
@@ -267,13 +271,15 @@ bool o2_conform_report_json(const struct o2_conform_report *report, FILE *out)
 
 bool o2_conform_report_end(struct o2_conform_report *report)
 {
-	if (!report->options->json) {
+	bool ok = true;
+
+	if (!report->options->json)
 		print_end(report, stdout);
-	} else if (!o2_conform_report_json(report, stdout)) {
+	else
+		ok = o2_conform_report_json(report, stdout);
+	if (!ok)
 		o2_cli_complain_json("");
-		return false;
-	}
-	return report->options->out == NULL || o2_conform_report_files(report);
+	return (report->options->out == NULL || o2_conform_report_files(report)) && ok;
 }
 
 void o2_conform_report_free(struct o2_conform_report *report)

@@ -46,7 +46,10 @@ struct o2_conform_report {
 /* again: the probe that shows the row again, mostly the row's own id. */
 void o2_conform_report_add(struct o2_conform_report *report, const char *id, const char *sentence,
 			   const char *source, const char *again, const struct o2_conform_result *result);
-/* Print the end.  Returns false, after a line on stderr, if a file of --out could not be written. */
+/*
+ * Print the end, and write the files of --out.  Returns false if the JSON form could not be printed, or a file not be
+ * written; there is a line on stderr, but for a standard output that has failed: o2_cli_finish reports that.
+ */
 bool o2_conform_report_end(struct o2_conform_report *report);
 void o2_conform_report_free(struct o2_conform_report *report);
 

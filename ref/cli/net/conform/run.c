@@ -229,9 +229,8 @@ struct o2_conform_op *o2_conform_begin(struct o2_conform *conform, bool is_get,
 	struct o2_conform_op *op = &conform->op[conform->nops];
 	struct o2_lnet_target target = {
 		.nid = conform->options->peer,
-		.portal = move->portal,
-		.match_bits =
-			move->portal == O2_PING_PORTAL ? O2_PING_MATCH_BITS : conform->options->match_bits,
+		.portal = move->ping ? O2_PING_PORTAL : move->portal,
+		.match_bits = move->ping ? O2_PING_MATCH_BITS : conform->options->match_bits,
 		.offset = move->offset,
 		.ack = !is_get && !move->no_ack,
 	};
@@ -341,7 +340,7 @@ bool o2_conform_ping(struct o2_conform *conform, struct o2_ping_info *info)
 	struct o2_error error;
 	char text[256];
 
-	move.portal = O2_PING_PORTAL;
+	move.ping = true;
 	op = o2_conform_begin(conform, true, &move);
 	if (op == NULL || !o2_conform_wait_for(conform, op))
 		return false;
