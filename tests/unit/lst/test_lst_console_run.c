@@ -142,7 +142,6 @@ CONSOLE_TEST(test_ping_answers)
 	assert_int_equal(world->report->outcome[O2_LST_FAIL_ANSWER], 3);
 }
 
-/* An error status in a test reply fails only that RPC. */
 /* The node chooses the errno with which it ends a bulk by RDMA: that of a malformed reply says nothing of a reply. */
 CONSOLE_TEST(test_errno_of_a_bulk)
 {
@@ -157,6 +156,7 @@ CONSOLE_TEST(test_errno_of_a_bulk)
 	assert_int_equal(world->result.status, -EBADMSG);
 }
 
+/* An error status in a test reply fails only that RPC. */
 CONSOLE_TEST(test_status)
 {
 	world->config.test.service = O2_LST_SERVICE_BRW;
