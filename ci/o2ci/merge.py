@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Merge the reports of several shards: add up the figures of rows, collect all findings, and name missing shards."""
 
-import re
 import shlex
 import shutil
 from dataclasses import replace
@@ -14,6 +13,10 @@ from .shard import Shard
 # Figures of which the largest is taken: they are equal in all shards, or a sum would be wrong, as for cells met, where two
 # shards may have met the same ones.  All other numbers are counts, which are added.
 LARGEST = ("edges", "corpus", "cells", "met", "version", "runs", "boot_seconds", "most")
+
+# The beginnings by which ci/campaign also knows two of its options.
+REPORT = tuple("--report"[:length] for length in range(len("--r"), len("--report") + 1))
+SHARD = tuple("--shard"[:length] for length in range(len("--sh"), len("--shard") + 1))
 
 
 class Mixed(Exception):
@@ -63,17 +66,20 @@ def taken(folder, shard, finding, failures):
     # Replace longer names first: one name may be the beginning of another.
     order = sorted(names, key=len, reverse=True)
 
-    def renamed(text):
+    def renamed(line, shown=str):
+        shown = shlex.quote if line.startswith("replay:") else shown
         for name in order:
-            text = text.replace(name, names[name])
-        return text
+            line = line.replace(shown(name), shown(names[name]))
+        return line
 
     for name in names.values():
         if name.endswith(".txt"):
             path = place.ROOT / name
-            path.write_text(renamed(path.read_text(encoding="utf-8", errors="replace")), encoding="utf-8")
-    lines = [*(renamed(line) for line in finding.lines), f"found in shard {shard}"]
-    return replace(finding, replay=renamed(finding.replay), lines=lines, files=[names.get(name, name) for name in finding.files])
+            lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+            path.write_text("\n".join(map(renamed, lines)), encoding="utf-8")
+    lines = [*map(renamed, finding.lines), f"found in shard {shard}"]
+    return replace(finding, replay=renamed(finding.replay, shlex.quote), lines=lines,
+                   files=[names.get(name, name) for name in finding.files])
 
 
 def run_of(folder, shard, run):
@@ -100,8 +106,16 @@ def merged_rows(parts, failures):
 
 def again(report, shard):
     """The command that runs `shard` (a missing one), made from the command of another shard's report."""
-    command = re.sub(r" --report[ =]('[^']*'|\S)+", "", report.command)
-    return re.sub(r"--shard[ =]\S+", f"--shard {shard}", command)
+    words, kept = iter(shlex.split(report.command)), []
+    for word in words:
+        name, equals, _value = word.partition("=")
+        if name not in REPORT + SHARD:
+            kept.append(word)
+            continue
+        if not equals:
+            next(words, None)
+        kept += ["--shard", str(shard)] if name in SHARD else []
+    return shlex.join(kept)
 
 
 def read_all(folders):

@@ -4,6 +4,7 @@
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -175,6 +176,20 @@ class Merge(test_ci.TemporaryFolder):
             self.assertIn(case.read_bytes(), (b"12345", b"1", b"12"))
             self.assertIn(finding["replay"], (place.ROOT / finding["files"][1]).read_text())
 
+    def test_folders_whose_names_need_quotes(self):
+        """The replay lines of a merged report are commands, whatever the folder's name is."""
+        folder, merged = self.shard(1, 1), self.folder / "it's a merged"
+        row = self.loop(1, findings=[self.found(1, b"1", "wrong byte 4")])
+        output.write(replace(test_ci.report_of(row), shard=shard.Shard(1, 1)), folder)
+        self.merge("--report", merged, folder)
+        rows = json.loads((merged / "report.json").read_text())["rows"]
+        found, = (finding for row in rows for finding in row["findings"])
+        copy = merged / "failures" / "shard1-loop-transfer-1"
+        self.assertEqual(shlex.split(found["replay"]), ["o2props", "replay", str(copy)])
+        lines = Path(found["files"][-1]).read_text().splitlines()
+        self.assertIn(f"replay:  {found['replay']}", lines)
+        self.assertIn(f"file:    {copy}", lines)
+
     def test_missing_and_broken(self):
         """The readable shards are merged; missing and unreadable ones are findings."""
         first, third = self.shard(1, 4, self.loop(900)), self.shard(3, 4, self.loop(1))
@@ -192,7 +207,8 @@ class Merge(test_ci.TemporaryFolder):
 
     def test_command_of_a_missing_shard(self):
         """It lacks the option --report of the shard from whose command it is made, whatever the folder's name is."""
-        for words in ("--report 'a b' --seed 7 --shard 1/4", "--seed 7 --shard=1/4 --report=r1"):
+        for words in ("--report 'a b' --seed 7 --shard 1/4", "--seed 7 --shard=1/4 --report=r1", "--seed 7 --sha 1/4 --rep r1",
+                      "'--report=a b' --seed 7 --shard 1/4", "--rep='a b' --seed 7 --sh=1/4"):
             of = types.SimpleNamespace(command="ci/campaign " + words)
             self.assertEqual(merge.again(of, "2/4").split(), ["ci/campaign", "--seed", "7", *"--shard 2/4".split()])
 
