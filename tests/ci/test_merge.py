@@ -4,6 +4,7 @@
 
 import json
 import re
+import resource
 import shlex
 import shutil
 import subprocess
@@ -236,6 +237,22 @@ class Merge(test_ci.TemporaryFolder):
                       ["--corpora", self.folder / "none", of_two], ["--report", "/", of_two]):
             done, _report = self.merge(*words)
             self.assertEqual(done.returncode, 2, words)
+
+    def test_corpora_in_the_folder_that_is_cleared(self):
+        output.prepare(self.folder / "merged")
+        kept = self.folder / "merged" / "corpora" / "afl" / "sg_iov" / "a"
+        kept.parent.mkdir(parents=True)
+        kept.write_text("a")
+        done, _report = self.merge("--corpora", self.folder / "merged" / "corpora", self.shard(1, 1))
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertTrue(kept.is_file())
+
+    def test_a_report_that_cannot_be_written(self):
+        """As on a full disk.  Python ignores SIGXFSZ, so a longer write fails."""
+        folder = self.shard(1, 1, self.loop(900))
+        done = subprocess.run([MERGE, "--report", self.folder / "merged", folder], capture_output=True, text=True, check=False,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024)))
+        self.assertEqual((done.returncode, done.stderr), (2, f"ci/merge: {self.folder}/merged: File too large\n"))
 
     @unittest.skipUnless(place.program("fuzz_wire_parts", "libfuzzer").exists(), "preset libfuzzer is not built")
     def test_corpora(self):
