@@ -29,9 +29,15 @@ def usable(folder):
 
 
 def check(parser, folder):
-    """Report an error of the command line if --report is not usable."""
-    if not usable(folder):
-        parser.error(f"--report is {folder}, which is not empty and no report of a campaign")
+    """Report an error of the command line if --report is not usable, or its files, which are UTF-8, cannot show the command."""
+    try:
+        " ".join(sys.argv).encode()
+        if not usable(folder):
+            parser.error(f"--report is {folder}, which is not empty and no report of a campaign")
+    except UnicodeEncodeError as problem:
+        parser.error(f"an argument is not UTF-8: {problem.object[problem.start:]!r}")
+    except OSError as problem:
+        parser.error(f"--report is {folder}: {problem.strerror}")
 
 
 def prepare(folder, form=FORM):

@@ -722,6 +722,10 @@ class CannotBegin(TemporaryFolder):
         for words, line in (
                 (("campaign", "--no-setup", "--no-build", "--report", "HERE/file/r"), "ci/campaign: HERE/file/r: Not a directory"),
                 (("merge", "--report", "HERE/file/r", "HERE"), "ci/merge: HERE/file/r: Not a directory"),
+                (("campaign", "--no-setup", "--no-build", "--report", "HERE/" + "r" * 300),
+                 f"ci/campaign: error: --report is HERE/{'r' * 300}: File name too long"),
+                (("campaign", "--no-setup", "--no-build", "--corpora", "HERE/c", "--report", "HERE/r\udcff"),
+                 "ci/campaign: error: an argument is not UTF-8: '\\udcff'"),
                 ((*fuzz, "--out", "HERE/file/r"), "ci/fuzz: HERE/file/r: Not a directory"),
                 ((*fuzz, "--out", "HERE/out", "--corpora", "HERE/file/r"), "ci/fuzz: HERE/file/r: Not a directory"),
                 ((*fuzz, "--out", "HERE/out", "--json", "HERE"), "ci/fuzz: HERE: Is a directory"),
