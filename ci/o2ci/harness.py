@@ -60,7 +60,7 @@ def all_mutants(children, failures, work):
     row = Row("harness", "mutants", "all deliberate defects, each from three seeds").ran(outcome, "ci/mutants")
     report = read_json(file, "o2ref/mutant_table")
     if report is not None:
-        killed = [mutant for mutant in report["mutants"] if all(run["how"] != "missed" for run in mutant["runs"])]
+        killed = [mutant for mutant in report["mutants"] if all(run["how"] not in ("missed", "failed") for run in mutant["runs"])]
         row.figures = {"caught": len(killed), "of": len(report["mutants"]), "summary": report["summary"]}
     if outcome.status == EXIT_CANNOT_RUN:
         row.reason = outcome.last_line()

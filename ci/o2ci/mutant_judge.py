@@ -111,7 +111,8 @@ def write(named, unheard):
                     encoding="utf-8")
 
 
-def main(arguments, mutants, program, build):
+def main(arguments, mutants, chosen, usable):
+    """mutants: all of them; chosen: those of --only, by a function that refuses others; usable: makes the program, or ends."""
     parser = argparse.ArgumentParser(prog="ci/mutants --judge", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--judge", action="store_true", help=argparse.SUPPRESS)
@@ -119,11 +120,10 @@ def main(arguments, mutants, program, build):
     parser.add_argument("--write", action="store_true", help="put the tables into docs/judge.md")
     parser.add_argument("--no-build", action="store_true")
     options = parser.parse_args(arguments)
-    if not options.no_build:
-        build(program)
+    names = [mutant.name for mutant in chosen(mutants, options)]
+    program = usable(options)
     unheard = read_unheard()
-    names = [mutant.name for mutant in mutants if not options.only or mutant.name in options.only]
-    unknown = sorted((set(unheard.reasons) | set(unheard.noted) | set(options.only)) - {mutant.name for mutant in mutants})
+    unknown = sorted((set(unheard.reasons) | set(unheard.noted)) - {mutant.name for mutant in mutants})
     failed = len(unknown) + (not clean_is_silent(program, unheard))
     for name in unknown:
         print(f"FAIL there is no mutant {name}")
@@ -140,7 +140,7 @@ def main(arguments, mutants, program, build):
     print(summary(named, asked))
     if not options.only:
         failed += len(named) * 100 < PERCENT_NAMED * (len(named) + sum(shows for shows, _ in asked.values()))
-    if options.write and not options.only:
+    if options.write:
         write(named, unheard.reasons)
     print(f"{len(names) + 1 - min(failed, len(names))} passed, {failed} failed")
     return 1 if failed else 0

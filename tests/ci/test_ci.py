@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 import unittest
 import unittest.mock
 import xml.etree.ElementTree as tree
@@ -22,7 +23,8 @@ sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "ci"))
 
-from o2ci import against, build, cpu, fuzzing, jobs, junit, output, page, parts, place, process, simulation, table, transfer  # noqa: E402
+from o2ci import (against, build, cpu, fuzzing, harness, jobs, junit, output, page, parts, place, process, simulation, table,
+                  transfer)  # noqa: E402
 from o2ci.failures import Failures  # noqa: E402
 from o2fuzz import findings  # noqa: E402
 from o2fuzz import targets as fuzz_targets  # noqa: E402
@@ -707,6 +709,18 @@ class Against(unittest.TestCase):
             self.assertIn("must be positive", done.stderr)
 
 
+class Harness(TemporaryFolder):
+    def test_a_run_that_failed_has_caught_nothing(self):
+        def run(_tag, command, **_options):
+            table = {"form": "o2ref/mutant_table", "summary": "", "mutants": [
+                {"runs": [{"how": "finding"}, {"how": how}]} for how in ("finding", "crash", "time-out", "missed", "failed")]}
+            Path(command[-1]).write_text(json.dumps(table))
+            return self.outcome(1)
+
+        row = harness.all_mutants(types.SimpleNamespace(run=run), self.failures, self.folder)
+        self.assertEqual((row.figures["caught"], row.figures["of"]), (3, 5))
+
+
 class CannotBegin(TemporaryFolder):
     """Files that cannot be written, invalid numbers and missing programs are reported before anything runs."""
 
@@ -730,6 +744,10 @@ class CannotBegin(TemporaryFolder):
                 ((*fuzz, "--out", "HERE/out", "--corpora", "HERE/file/r"), "ci/fuzz: HERE/file/r: Not a directory"),
                 ((*fuzz, "--out", "HERE/out", "--json", "HERE"), "ci/fuzz: HERE: Is a directory"),
                 ((*fuzz, "--build", "HERE/none"), "fuzz: error: --build is HERE/none, which is no folder"),
+                (("mutants", "--judge", "--only", "none-such"), "ci/mutants: no mutant none-such in tests/mutants/*.toml"),
+                (("mutants", "--judge", "--write", "--only", "swap-fragments"),
+                 "ci/mutants: --write cannot be used with --only: it writes the whole table"),
+                (("same", "--cases", "-1", "HEAD"), "same: error: --cases is -1, allowed are 0 and more"),
                 (("test", "--seed", "x"), "ci/test: error: argument --seed: is 'x', not a number of 0 to 2^64 - 1"),
                 (("campaign", "--seed", "-1"), "ci/campaign: error: argument --seed: is '-1', not a number of 0 to 2^64 - 1")):
             with self.subTest(words=words):
@@ -748,6 +766,9 @@ class CannotBegin(TemporaryFolder):
         done = self.ran("fuzz", "--no-build", "--engine", "libfuzzer", "--build", "HERE/build", "--out", "HERE/out")
         self.assertEqual(done.returncode, 77)
         self.assertRegex(done.stdout, r"^ci/fuzz: cannot run here: \S+/libfuzzer/fuzz_canary is not built\n$")
+        for words in ((), ("--judge",)):
+            done = self.ran("mutants", "--no-build", *words)
+            self.assertEqual((done.returncode, done.stderr), (77, ""), words)
 
     def test_a_program_that_only_fails_is_no_canary(self):
         program = self.folder / "build" / "libfuzzer" / "fuzz_canary"
