@@ -778,6 +778,8 @@ class CannotBegin(TemporaryFolder):
         done = self.ran("fuzz", "--canary", "--no-build", "--engine", "libfuzzer", "--build", "HERE/build")
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("canary: NOT FOUND by libfuzzer", done.stdout)
+        done = self.ran("fuzz", "--canary", "--no-build", "--engine", "libfuzzer", "--build", "HERE/build", "--json", "/dev/full")
+        self.assertEqual((done.returncode, done.stderr), (2, "ci/fuzz: /dev/full: No space left on device\n"))
 
 
 @unittest.skipUnless(place.program("o2props-mutants").exists(), "o2props-mutants is not built")
