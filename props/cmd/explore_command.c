@@ -7,6 +7,7 @@
 #include "lnd/conn/credits.h"
 #include "props/cmd/options.h"
 #include "props/engine/left_behind.h"
+#include "props/engine/shell_word.h"
 #include "props/talk/explore.h"
 
 /* `o2props explore`: the command line of the state search. */
@@ -137,12 +138,13 @@ static void print_report(const struct o2_report *report)
 /* Print the command that replays this path. */
 static void print_replay(const struct arguments *a, const struct o2_explore_config *config, const char *path)
 {
-	printf("  again: %s explore --version %" PRIu32 " --depth %" PRIu32 " --peer-tx-credits %" PRIu32
+	fputs("  again: ", stdout);
+	o2_shell_word(a->program, stdout);
+	printf(" explore --version %" PRIu32 " --depth %" PRIu32 " --peer-tx-credits %" PRIu32
 	       " --mode %s --bytes %" PRIu32 " --ops %s%s%s%s%s --path '%s'\n",
-	       a->program, a->version, config->conn.queue_depth, a->peer_tx_credits,
-	       o2_reg_mode_name(a->mode), a->nob, a->ops, a->device ? " --device" : "",
-	       a->at_once ? " --at-once" : "", a->mutant == NULL ? "" : " --mutant ",
-	       a->mutant == NULL ? "" : a->mutant, path);
+	       a->version, config->conn.queue_depth, a->peer_tx_credits, o2_reg_mode_name(a->mode), a->nob,
+	       a->ops, a->device ? " --device" : "", a->at_once ? " --at-once" : "",
+	       a->mutant == NULL ? "" : " --mutant ", a->mutant == NULL ? "" : a->mutant, path);
 }
 
 static int replay(const struct arguments *a, const struct o2_explore_config *config)

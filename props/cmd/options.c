@@ -159,6 +159,9 @@ int o2_props_check(const struct o2_props_arguments *a, const char *command, cons
 	if (a->run.exhaustive != 0 && (a->run.first_case != 0 || a->seed_said))
 		return o2_command_usage(&o2_props_command, "%s is for random cases, not for --exhaustive",
 					a->seed_said ? "--seed" : "--first");
+	if (a->seed_said && strcmp(command, "run") != 0 && strcmp(command, "export") != 0)
+		return o2_command_usage(&o2_props_command, "--seed is for run and for export, not for %s",
+					command);
 	if (a->run.moved != 0 && strcmp(property, "transfer") != 0 && strcmp(property, "sim") != 0)
 		return o2_command_usage(&o2_props_command,
 					"--moved is for properties transfer and sim, not for %s", property);

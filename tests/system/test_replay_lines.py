@@ -123,6 +123,18 @@ class ReplayLines(unittest.TestCase):
             status, text = started([*words[:2], "--svg", f"{folder}/picture.svg", *words[4:]])
             self.assertEqual(status, 1, text)
 
+    def test_program_in_a_folder_with_blanks(self):
+        """That of explore names the program as it was started."""
+        with tempfile.TemporaryDirectory(prefix="o2ref replay's ") as folder:
+            program = Path(folder) / "o2props-mutants"
+            program.symlink_to(Path(PROGRAM).resolve())
+            words = [program, "explore", "--peer-tx-credits", "8", "--mutant", "high-water-unscaled"]
+            for _ in range(2):
+                done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+                self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+                self.assertIn("sim/high-water\n", done.stdout)
+                words = shlex.split(line_after(done.stdout + f"  again: {shlex.join(map(str, words))}\n", "  again: "))
+
     def test_folder_that_is_not_utf8(self):
         """The printed lines have the very bytes of a name, JSON only what it can hold."""
         with tempfile.TemporaryDirectory(prefix="o2ref-replay-\udcff") as folder:
@@ -207,6 +219,7 @@ class Refused(unittest.TestCase):
                     (["replay", "codec-1", "--exhaustive", "2"], "--exhaustive is for run, not for replay"),
                     (["run", "codec", "--exhaustive", "2", "--first", "7"], "--first is for random cases, not for --exhaustive"),
                     (["run", "codec", "--exhaustive", "2", "--seed", "7"], "--seed is for random cases, not for --exhaustive"),
+                    (["replay", "codec-1", "--seed", "7"], "--seed is for run and for export, not for replay"),
                     (["replay", "codec-1", "--moved", "7"], "--moved is for run, not for replay"),
                     (["replay", "codec-1", "--min-per-pair", "7"], "--min-per-pair is for --moved"),
                     (["run", "transfer", "--min-per-pair", "7"], "--min-per-pair is for --moved"),
