@@ -852,6 +852,17 @@ class Campaign(TemporaryFolder):
         left = subprocess.run(["pgrep", "-f", str(self.folder)], capture_output=True, text=True, check=False)
         self.assertEqual(left.stdout.strip(), "", "a program is left behind")
 
+    def test_interrupt_before_the_first_step(self):
+        """While it looks for the versions of what is installed, which takes a second."""
+        command = [ROOT / "ci" / "campaign", "--no-setup", "--no-build", "--report", self.folder / "report", "--only", "loop"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as running:
+            while not (self.folder / "report" / "log").is_dir() and running.poll() is None:
+                pass
+            running.send_signal(signal.SIGTERM)
+            said = running.communicate(timeout=60)[0]
+        self.assertIn(running.returncode, (143, -signal.SIGTERM), said)
+        self.assertNotIn("Traceback", said)
+
 
 def main(module=sys.modules[__name__]):
     """Run the tests of a module."""
