@@ -36,7 +36,7 @@ static int replay_scenario(const struct o2_property *property, const char *path,
 			property->ops->name);
 		return 2;
 	}
-	object = o2_json_read_file(path, 0, &where);
+	object = o2_json_read_file(path, JSON_REJECT_DUPLICATES, &where);
 	if (object == NULL) {
 		fprintf(stderr, "o2props: %s: %s\n", path, o2_json_where(&where, text, sizeof(text)));
 		return 2;

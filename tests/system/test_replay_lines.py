@@ -276,6 +276,16 @@ class Refused(unittest.TestCase):
             self.assertEqual(started(["replay", str(path), "--property", "codec"]),
                              (2, f"o2props: {path}: property codec has no .json cases, only those of bytes\n"))
 
+    def test_a_member_that_stands_twice(self):
+        """No value of the two is run; explain says the same."""
+        with tempfile.TemporaryDirectory(prefix="o2ref-replay-") as folder:
+            path = Path(folder) / "s.json"
+            path.write_text('{"version": 1, "version": 1}')
+            for command in ("replay", "explain"):
+                status, text = started([command, str(path)])
+                self.assertEqual(status, 2, text)
+                self.assertRegex(text, rf"^o2props\S*: {path}: duplicate object key near '\"version\"' \(line 1\)$")
+
     def test_no_case(self):
         """What is not tried has not held."""
         with tempfile.TemporaryDirectory(prefix="o2ref-replay-") as folder:
