@@ -92,24 +92,31 @@ static bool is_id(const char *id)
 	return false;
 }
 
-/* Make the folder of --out, before anything is tried; NULL: none is wanted. */
-static bool make_folder(const char *path)
+/* Make a folder, or find it.  Returns 0, or an errno: no files can be written there. */
+static int make_folder(const char *path)
 {
 	struct stat there;
 
-	if (path == NULL)
-		return true;
 	/* Behind it the longest name of a file must fit. */
 	if (strlen(path) + sizeof("/report.junit.xml") > PATH_MAX)
-		errno = ENAMETOOLONG;
-	else if (mkdir(path, 0777) == 0)
-		return true;
-	else if (errno == EEXIST && stat(path, &there) == 0 && !S_ISDIR(there.st_mode))
-		errno = ENOTDIR;
-	else if (errno == EEXIST && access(path, W_OK | X_OK) == 0)
-		return true;
-	o2_cli_complain("%s: %s", path, strerror(errno));
-	return false;
+		return ENAMETOOLONG;
+	if (mkdir(path, 0777) == 0)
+		return 0;
+	if (errno != EEXIST)
+		return errno;
+	if (stat(path, &there) == 0 && !S_ISDIR(there.st_mode))
+		return ENOTDIR;
+	return access(path, W_OK | X_OK) == 0 ? 0 : errno;
+}
+
+/* Make the folder of --out, before anything is tried; NULL: none is wanted. */
+static bool prepare_out(const char *path)
+{
+	const int code = path == NULL ? 0 : make_folder(path);
+
+	if (code != 0)
+		o2_cli_complain("%s: %s", path, strerror(code));
+	return code == 0;
 }
 
 static void list(void)
@@ -191,6 +198,7 @@ static void try_all(struct o2_conform *conform, struct o2_conform_report *report
 	const struct o2_conform_probe *probe = o2_conform_probe(0);
 	struct o2_conform_result first = {0};
 
+	assert(probe != NULL);
 	try_probe(conform, probe, &first);
 	report->mute = first.outcome == O2_CONFORM_FINDING ? probe : NULL;
 	o2_conform_listener_at(conform->listener, probe->id);
@@ -288,7 +296,7 @@ int o2_net_conform(struct o2_net_options *options, int argc, char **argv)
 		list();
 		return O2_CLI_OK;
 	}
-	if (!check_only(options) || !make_folder(options->out) ||
+	if (!check_only(options) || !prepare_out(options->out) ||
 	    (options->known != NULL && !o2_conform_known_read(options->known, is_id, &report.known)))
 		return O2_CLI_USAGE;
 	memset(&conform, 0, sizeof(conform));
