@@ -5,7 +5,9 @@
 usage: test_net.py [O2REF]   the program; default $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
 """
 
+import fcntl
 import json
+import os
 import re
 import signal
 import subprocess
@@ -36,6 +38,18 @@ def await_handler(running, number):
         caught = re.search(r"^SigCgt:\s*([0-9a-f]+)$", Path(f"/proc/{running.pid}/status").read_text(), re.M)
         if caught and int(caught[1], 16) >> (number - 1) & 1:
             return
+        time.sleep(0.01)
+
+
+def is_pending(running, number):
+    """Whether the signal was sent, and has not come."""
+    words = re.search(r"^ShdPnd:\s*([0-9a-f]+)$", Path(f"/proc/{running.pid}/status").read_text(), re.M)
+    return int(words[1], 16) >> (number - 1) & 1 == 1
+
+
+def await_write(running):
+    """Wait until a process waits for the reader of its standard output, or has ended."""
+    while running.poll() is None and Path(f"/proc/{running.pid}/syscall").read_text().split()[1:2] != ["0x1"]:
         time.sleep(0.01)
 
 
@@ -358,6 +372,23 @@ class Refusals(unittest.TestCase):
         self.assertEqual((done, out.count("\n"), out.count("ping: 1 done, 0 failed, ")), (1, 2, 1))
         for command in ("ping", "get"):
             self.assertEqual(self.interrupted(command, "--device", "loop", "--loop-quirk", "late=5000")[1], 0)
+
+    def test_a_signal_while_lines_wait_for_their_reader(self):
+        """What the command has printed by then is whole."""
+        reader, writer = os.pipe()
+        fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+        with open(reader, encoding="utf-8") as lines, subprocess.Popen(
+                [PROGRAM, "ping", "--device", "loop", "--count", "2000", "--interval", "0", PEER], stdout=writer,
+                stderr=subprocess.PIPE, text=True) as running:
+            os.close(writer)
+            await_write(running)
+            running.send_signal(signal.SIGINT)
+            while is_pending(running, signal.SIGINT):
+                time.sleep(0.01)
+            *pings, summary = lines.read().splitlines()
+            err = running.stderr.read()
+        self.assertEqual((running.returncode, err), (FAILED, f"o2ref: ended after {len(pings)} of 2000 operations\n"))
+        self.assertIn(f"ping: {len(pings)} done, 0 failed", summary)
 
     def test_a_signal_ends_it(self):
         running = subprocess.Popen([PROGRAM, "ping", "--device", "loop", "--count", "1000", PEER], text=True,

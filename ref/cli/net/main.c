@@ -20,7 +20,8 @@ static void stop(int signal)
 
 int main(int argc, char **argv)
 {
-	const struct sigaction action = {.sa_handler = stop};
+	/* A line that is being written then is not lost: writing goes on.  ppoll(2), by which we wait, does not. */
+	const struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESTART};
 	struct o2_net_options options;
 	int status;
 

@@ -12,6 +12,7 @@
 
 #include "base/monotonic.h"
 #include "cli/cli.h"
+#include "cli/net/commands.h"
 #include "judge/end/watch_line.h"
 #include "wire/nid.h"
 
@@ -346,7 +347,7 @@ static void hear_liar(FILE *out, const struct table *table, struct o2_conform_li
 	struct o2_conform_result result;
 	char line[LINE_BYTES], name[O2_CONFORM_ID_BYTES];
 
-	while (fgets(line, sizeof(line), out) != NULL) {
+	while (o2_net_stop == 0 && fgets(line, sizeof(line), out) != NULL) {
 		if (after(line, O2_HOSTILE_SAID_TRY) != NULL) {
 			begin_lie(&lie, after(line, O2_HOSTILE_SAID_TRY), listener);
 		} else if (!o2_conform_hostile_said(line, listener) &&
