@@ -79,7 +79,8 @@ struct o2_lnet_result {
 	/*
 	 * 0, or -errno: what the transport reports; -ENODATA: nothing matched, as far as the protocol tells;
 	 * -ETIMEDOUT: no ACK or REPLY came; -EMSGSIZE: the REPLY is longer than the sink; -EPROTO: the ACK reports
-	 * another length than was moved; -ECANCELED: o2_lnet_cancel; -ECONNABORTED: o2_lnet_peer_down.
+	 * another length than was moved; -ECANCELED: o2_lnet_cancel; -ECONNABORTED: o2_lnet_peer_down; of
+	 * o2_copy_to_buffer (mem/kmap.h): our sink cannot take the REPLY.
 	 */
 	int status;
 	/* Bytes moved: as the ACK, if asked for, or the REPLY or GET_DONE says; 0 if status is not. */

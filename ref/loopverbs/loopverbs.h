@@ -149,13 +149,14 @@ void o2_loop_set_tap(o2_loop_tap_fn tap, void *arg);
 
 /*
  * Deliver a SEND of these bytes to queue pair qp_num, as if its peer had sent it.
- * False: no receive is posted, the SEND is refused, or qp_num is not connected (one for datagrams never is).
+ * False: no receive is posted, the SEND is refused, or qp_num is not connected (one for datagrams never is), or
+ * not in RTR or RTS.
  */
 bool o2_loop_forge(uint32_t qp_num, const void *bytes, uint32_t length);
 
 /*
- * Would queue pair qp_num accept this RDMA WRITE now?  Nothing is written, and the state of the queue pair does
- * not change.
+ * Would queue pair qp_num, in RTR or RTS, accept this RDMA WRITE now?  Key and range are checked for a length of
+ * 0 too.  Nothing is written, and the state of the queue pair does not change.
  */
 bool o2_loop_admits_write(uint32_t qp_num, uint32_t rkey, uint64_t addr, uint64_t length);
 

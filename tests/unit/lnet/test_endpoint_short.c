@@ -6,7 +6,7 @@
 /*
  * Peers whose messages are shorter than 4096 bytes (docs/transport.md, "Small and large"): the limit is known only
  * after an operation was started, or differs between connections.  Also connections that end while an operation
- * waits for LNet's answer.
+ * waits for LNet's answer, and interfaces that may not use mode global.
  */
 
 #define SHORT	   2048u
@@ -85,7 +85,7 @@ static struct o2_transfer_memory memory_at(uint32_t page)
 static void peer_open(struct peers *peers, uint32_t i, uint32_t conns)
 {
 	const struct o2_lnet_ops ops = {.done = done, .event = told};
-	const struct o2_ni_config config = side_config(i == 0, O2_DMA_VIRTUAL, 0);
+	struct o2_ni_config config = side_config(i == 0, O2_DMA_VIRTUAL, 0);
 	const struct o2_lnet_entry entry = {
 		.portal = PORTAL,
 		.match_bits = 1,
@@ -93,9 +93,11 @@ static void peer_open(struct peers *peers, uint32_t i, uint32_t conns)
 		.options = O2_LNET_MD_OP_PUT | O2_LNET_MD_OP_GET | O2_LNET_MD_MANAGE_REMOTE,
 		.memory = memory_at(SINK_AT),
 	};
+	static const struct o2_reg_caps caps = {.fmr = true};
 	struct o2_node_config node = O2_NODE_DEFAULTS;
 	struct peer *peer = &peers->peer[i];
 
+	config.caps = &caps;
 	node.conns_per_peer = conns;
 	peer->seat = &peers->pair.seat[i];
 	endpoint_seat_open(&peers->pair, i, &config, &node, &ops, peer);
@@ -251,4 +253,27 @@ PEERS_TEST(what_waits_goes_down, 1)
 		if (i == 1 || i == 2)
 			assert_string_equal(a->rule[i], "conn/closed");
 	}
+}
+
+/* A ping whose sink is too large for an IMMEDIATE moves the answer by RDMA, in a mode that the interface may use. */
+PEERS_TEST(a_large_ping_is_answered, 1)
+{
+	const struct o2_kiov kiov[] = {{.page = SINK_AT + 1, .len = 4096},
+				       {.page = SINK_AT + 2, .len = 4096}};
+	const struct o2_transfer_memory sink = {
+		.mode = O2_REG_FMR, .buffer = {.kind = O2_KIOV, .count = 2, .nob = 8192, .kiov = kiov}};
+	struct peer *a = &peers->peer[0];
+	struct o2_lnet_target target = target_of(peers, O2_PING_MATCH_BITS, false);
+	struct o2_ping_info info;
+
+	target.portal = O2_PING_PORTAL;
+	assert_int_equal(o2_lnet_get(a->seat->endpoint.lnet, &target, &sink, NULL, NULL), 0);
+	settle(peers);
+	assert_int_equal(a->nended, 1);
+	assert_int_equal(a->result[0].status, 0);
+	assert_int_equal(a->result[0].length_bytes, O2_PING_INFO_BYTES);
+	assert_int_equal(o2_ping_decode(o2_arena_page(&a->seat->side.ni.arena, SINK_AT + 1),
+					O2_PING_INFO_BYTES, &info, NULL),
+			 2);
+	assert_true(info.ni[1].nid == target.nid);
 }

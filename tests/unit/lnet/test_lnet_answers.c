@@ -120,6 +120,28 @@ LNET_PAIR_TEST(test_long_reply)
 	lnet_expect_fault(&pair->a, O2_FAULT_PEER_MESSAGE, "lnet/reply/too-long", 1001, 1000);
 }
 
+/* The REPLY fits, but our own sink cannot take it: the operation says so, and not what befell the request's send. */
+LNET_PAIR_TEST(test_reply_into_no_memory)
+{
+	const struct o2_kiov nowhere = {O2_LNET_SIDE_PAGES, 0, 100};
+	const struct o2_transfer_memory sink = {
+		.buffer = {.kind = O2_KIOV, .count = 1, .nob = 100, .kiov = &nowhere}};
+	const struct o2_transfer_fault gone = o2_fault_local_close(-ECONNABORTED);
+	const struct o2_lnet_target target = target_at(NID_B, false);
+	struct o2_lnet_hdr reply = {
+		.dest_nid = NID_A, .src_nid = NID_B, .type = O2_LNET_REPLY, .payload_length = 100};
+	static const uint8_t payload[100];
+
+	lnet_get(&pair->a, &target, &sink);
+	reply.msg.reply.dst_wmd = pair->a.letter[0].hdr.msg.get.return_wmd;
+	assert_int_equal(o2_lnet_receive(pair->a.lnet, NID_B, &reply, payload, NULL), 0);
+	o2_lnet_finished(pair->a.lnet, pair->a.letter[0].tag, -ECONNABORTED, 0, &gone);
+	pair->a.nletters = 0;
+	lnet_expect_result(&pair->a, -EINVAL, 0);
+	lnet_expect_fault(&pair->a, O2_FAULT_LOCAL_STAGE, "sg/kiov/no-such-page", O2_LNET_SIDE_PAGES,
+			  O2_LNET_SIDE_PAGES);
+}
+
 /* Answers to no request of ours: each is dropped, the connection stays, and the operation goes on. */
 LNET_PAIR_TEST(test_answers_that_nobody_asked_for)
 {
