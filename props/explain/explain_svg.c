@@ -57,6 +57,23 @@ static void draw_wrong(const struct o2_pen *pen)
 	}
 }
 
+/* Bytes of words that fit in a line of `most` characters: up to a space, or a part of a word that is longer. */
+static size_t line_bytes(const char *words, size_t most)
+{
+	const size_t length = strlen(words);
+	size_t cut = most;
+
+	if (length <= most)
+		return length;
+	while (cut > 0 && words[cut] != ' ')
+		cut--;
+	if (cut > 0)
+		return cut;
+	for (cut = most; cut > 1 && (words[cut] & 0xc0) == 0x80; cut--)
+		; /* not in the middle of a character */
+	return cut;
+}
+
 /* Draw a box with text: for a refusal, in place of the next stage. */
 static void box_of_words(const struct o2_pen *pen, double x, double width, const char *title,
 			 const char *words)
@@ -67,10 +84,8 @@ static void box_of_words(const struct o2_pen *pen, double x, double width, const
 	o2_pen_rect(pen, x, O2_LAYOUT_TOP, width, 118, "class=\"refused\"");
 	o2_pen_text(pen, x + 10, O2_LAYOUT_TOP + 22, "red", "%s", title);
 	while (*words != '\0' && y < O2_LAYOUT_TOP + 118) {
-		size_t n = strlen(words), cut;
+		const size_t cut = line_bytes(words, per_line);
 
-		for (cut = n < per_line ? n : per_line; cut < n && cut > 1 && words[cut] != ' '; cut--)
-			;
 		o2_pen_text(pen, x + 10, y, "mono", "%.*s", (int)cut, words);
 		words += cut + strspn(words + cut, " ");
 		y += 16;
