@@ -7,6 +7,7 @@
 #include "props/check/check.h"
 #include "props/check/check_bytes.h"
 #include "props/check/check_view.h"
+#include "props/explain/explain.h"
 
 /* A result as one HTML page without scripts or other files, to attach to a review. */
 
@@ -351,6 +352,10 @@ void o2_check_html(const json_t *result, FILE *out)
 		style);
 	o2_markup(out, "<h1>o2ref check</h1>\n<p>Profile %s, seed %s.</p>\n", o2_view_text(result, "profile"),
 		  o2_view_text(result, "seed"));
+	/* Browsers take the first of several definitions, and it draws nothing while it is folded. */
+	fputs("<svg width=\"0\" height=\"0\" style=\"position:absolute\" aria-hidden=\"true\">", out);
+	o2_explain_svg_defs(out);
+	fputs("</svg>\n", out);
 	put_table(list, out);
 	json_array_foreach(list, i, one)
 		put_one(one, i, out);

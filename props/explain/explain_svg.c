@@ -206,6 +206,20 @@ static void draw_legend(const struct o2_pen *pen, double y)
 	}
 }
 
+void o2_explain_svg_defs(FILE *out)
+{
+	fputs("<defs><pattern id=\"hatch\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" "
+	      "patternTransform=\"rotate(45)\"><rect width=\"7\" height=\"7\" fill=\"#f6f6f6\"/>"
+	      "<path d=\"M0 0V7\" stroke=\"#aaa\" stroke-width=\"2\"/></pattern>"
+	      "<pattern id=\"redhatch\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" "
+	      "patternTransform=\"rotate(45)\"><rect width=\"7\" height=\"7\" fill=\"#fff\"/>"
+	      "<path d=\"M0 0V7\" stroke=\"#eda5a5\" stroke-width=\"2\"/></pattern>"
+	      "<marker id=\"tip\" markerWidth=\"9\" markerHeight=\"8\" refX=\"8\" refY=\"4\" "
+	      "orient=\"auto\" "
+	      "markerUnits=\"userSpaceOnUse\"><path d=\"M0 0L9 4L0 8Z\" fill=\"" RED "\"/></marker></defs>\n",
+	      out);
+}
+
 static void open_document(const struct o2_pen *pen, double height)
 {
 	fprintf(pen->out,
@@ -221,19 +235,10 @@ static void open_document(const struct o2_pen *pen, double height)
 		".hole{fill:url(#hatch);stroke:#999}.zone{fill:url(#redhatch);stroke:" RED
 		";stroke-width:2.5}.fragment{stroke:#333;stroke-width:1.5}"
 		".missed{fill:none;stroke:" RED ";stroke-width:2;stroke-dasharray:6 4}"
-		".refused{fill:#fff3f3;stroke:" RED ";stroke-width:2}</style>\n"
-		"<defs><pattern id=\"hatch\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" "
-		"patternTransform=\"rotate(45)\"><rect width=\"7\" height=\"7\" fill=\"#f6f6f6\"/>"
-		"<path d=\"M0 0V7\" stroke=\"#aaa\" stroke-width=\"2\"/></pattern>"
-		"<pattern id=\"redhatch\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" "
-		"patternTransform=\"rotate(45)\"><rect width=\"7\" height=\"7\" fill=\"#fff\"/>"
-		"<path d=\"M0 0V7\" stroke=\"#eda5a5\" stroke-width=\"2\"/></pattern>"
-		"<marker id=\"tip\" markerWidth=\"9\" markerHeight=\"8\" refX=\"8\" refY=\"4\" "
-		"orient=\"auto\" "
-		"markerUnits=\"userSpaceOnUse\"><path d=\"M0 0L9 4L0 8Z\" fill=\"" RED
-		"\"/></marker></defs>\n"
-		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+		".refused{fill:#fff3f3;stroke:" RED ";stroke-width:2}</style>\n",
 		WIDTH, height, WIDTH, height);
+	o2_explain_svg_defs(pen->out);
+	fputs("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", pen->out);
 }
 
 /* Describe the wrong runs, with the picture's numbers.  Returns the y where the next text goes. */

@@ -191,6 +191,27 @@ class Posted(unittest.TestCase):
                     self.assertIn(drawn, page.read_text(encoding="utf-8"))
 
 
+class Folded(unittest.TestCase):
+    def test_what_a_picture_names_is_not_first_defined_where_it_is_folded(self):
+        """A browser takes the first definition of an id, and draws nothing with it while a <details> around it is closed."""
+        with tempfile.TemporaryDirectory() as directory:
+            page, library, source = (Path(directory) / name for name in ("page.html", "none.so", "none.c"))
+            source.write_text('#include <errno.h>\n#include <o2ref/impl.h>\n'
+                              "static int32_t refuse(const struct o2_impl_transfer_in *in, struct o2_impl_transfer_out *out,\n"
+                              "struct o2_impl_refusal *r)\n{\n(void)in, (void)out; r->error = EIO; return O2_IMPL_REFUSED;\n}\n"
+                              'static const struct o2_impl impl = {O2_IMPL_HEAD("none"), .transfer = refuse};\n'
+                              "const struct o2_impl *o2_impl_v1(void) { return &impl; }\n")
+            include = Path(__file__).resolve().parents[2] / "ref" / "oracle" / "include"
+            subprocess.run(["cc", "-shared", "-fPIC", f"-I{include}", "-o", library, source], check=True, timeout=60)
+            subprocess.run([BUILD / "o2ref", "check", "--no-corpus", "--cases", "300", "--shrink", "100", "--html", page, library],
+                           capture_output=True, timeout=240, check=False)
+            text = page.read_text(encoding="utf-8")
+        self.assertGreater(text.count("<details>"), 0)
+        for name in set(re.findall(r"url\(#(\w+)\)", text)) | {"hatch", "redhatch", "tip"}:
+            before = text[:text.index(f'id="{name}"')]
+            self.assertEqual(before.count("<details"), before.count("</details>"), name)
+
+
 class Messages(unittest.TestCase):
     def test_bytes_by_field(self):
         """A question of bytes has a row for each of its fields; if a program refuses all, the refusal is the difference."""
