@@ -232,15 +232,15 @@ static void put_cause(const json_t *findings, uint64_t cause, size_t page, FILE 
 
 static void put_cell(const json_t *stage, FILE *out)
 {
-	const uint64_t asked = o2_view_number(stage, "asked") - o2_view_number(stage, "not_implemented");
-	const uint64_t differed = o2_view_number(stage, "differed");
+	const bool answered = o2_view_number(stage, "asked") > o2_view_number(stage, "not_implemented");
+	char cell[O2_VIEW_CELL_BYTES];
 
-	if (asked == 0)
-		fputs("<td class=\"none\">not implemented</td>", out);
-	else if (differed == 0)
-		fprintf(out, "<td class=\"ok\">%" PRIu64 " agree</td>", asked);
-	else
-		fprintf(out, "<td class=\"bad\">%" PRIu64 " of %" PRIu64 " differ</td>", differed, asked);
+	o2_view_cell(stage, cell);
+	o2_markup(out, "<td class=\"%s\">%s</td>",
+		  o2_view_number(stage, "differed") > 0 ? "bad"
+		  : answered				? "ok"
+							: "none",
+		  cell);
 }
 
 static void put_table(const json_t *list, FILE *out)

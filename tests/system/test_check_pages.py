@@ -191,25 +191,46 @@ class Posted(unittest.TestCase):
                     self.assertIn(drawn, page.read_text(encoding="utf-8"))
 
 
-class Folded(unittest.TestCase):
+class Refusing(unittest.TestCase):
+    """An implementation that crashes in sg_build and refuses every transfer."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.page, self.library, source = (Path(folder.name) / name for name in ("page.html", "none.so", "none.c"))
+        source.write_text("#include <errno.h>\n#include <stdlib.h>\n#include <o2ref/impl.h>\n"
+                          "static int32_t crash(const struct o2_impl_sg_in *in, struct o2_impl_sg_list *out,\n"
+                          "struct o2_impl_refusal *r)\n{\n(void)in, (void)out, (void)r; abort();\n}\n"
+                          "static int32_t refuse(const struct o2_impl_transfer_in *in, struct o2_impl_transfer_out *out,\n"
+                          "struct o2_impl_refusal *r)\n{\n(void)in, (void)out; r->error = EIO; return O2_IMPL_REFUSED;\n}\n"
+                          'static const struct o2_impl impl = {O2_IMPL_HEAD("none"), .sg_build = crash, .transfer = refuse};\n'
+                          "const struct o2_impl *o2_impl_v1(void) { return &impl; }\n")
+        include = Path(__file__).resolve().parents[2] / "ref" / "oracle" / "include"
+        subprocess.run(["cc", "-shared", "-fPIC", f"-I{include}", "-o", self.library, source], check=True, timeout=60)
+
+    def check(self, *options):
+        """(the text, the page)"""
+        done = subprocess.run([BUILD / "o2ref", "check", *options, "--shrink", "100", "--html", self.page, self.library],
+                              capture_output=True, timeout=240, check=False)
+        return done.stdout.decode(), self.page.read_text(encoding="utf-8")
+
     def test_what_a_picture_names_is_not_first_defined_where_it_is_folded(self):
         """A browser takes the first definition of an id, and draws nothing with it while a <details> around it is closed."""
-        with tempfile.TemporaryDirectory() as directory:
-            page, library, source = (Path(directory) / name for name in ("page.html", "none.so", "none.c"))
-            source.write_text('#include <errno.h>\n#include <o2ref/impl.h>\n'
-                              "static int32_t refuse(const struct o2_impl_transfer_in *in, struct o2_impl_transfer_out *out,\n"
-                              "struct o2_impl_refusal *r)\n{\n(void)in, (void)out; r->error = EIO; return O2_IMPL_REFUSED;\n}\n"
-                              'static const struct o2_impl impl = {O2_IMPL_HEAD("none"), .transfer = refuse};\n'
-                              "const struct o2_impl *o2_impl_v1(void) { return &impl; }\n")
-            include = Path(__file__).resolve().parents[2] / "ref" / "oracle" / "include"
-            subprocess.run(["cc", "-shared", "-fPIC", f"-I{include}", "-o", library, source], check=True, timeout=60)
-            subprocess.run([BUILD / "o2ref", "check", "--no-corpus", "--cases", "300", "--shrink", "100", "--html", page, library],
-                           capture_output=True, timeout=240, check=False)
-            text = page.read_text(encoding="utf-8")
-        self.assertGreater(text.count("<details>"), 0)
-        for name in set(re.findall(r"url\(#(\w+)\)", text)) | {"hatch", "redhatch", "tip"}:
-            before = text[:text.index(f'id="{name}"')]
+        _, page = self.check("--no-corpus", "--stage", "transfer", "--cases", "300")
+        self.assertGreater(page.count("<details>"), 0)
+        for name in set(re.findall(r"url\(#(\w+)\)", page)) | {"hatch", "redhatch", "tip"}:
+            before = page[:page.index(f'id="{name}"')]
             self.assertEqual(before.count("<details"), before.count("</details>"), name)
+
+    def test_the_table_of_the_page_is_that_of_the_text(self):
+        question = {"form": "o2ref/sg_build/input", "version": 1, "max_entries": 257,
+                    "space": {"page_bytes": 4096, "npages": 1, "ranges": []},
+                    "buffer": {"kind": "kiov", "offset": 0, "nob": 1, "pieces": [{"page": 0, "offset": 0, "len": 1}]}}
+        for options, said in ((("--no-corpus", "--cases", "400"), " left out"), (("--case", json.dumps(question)), "not asked")):
+            text, page = self.check(*options)
+            rows = [(stage, re.search(rf"^{stage} +(.*?) *$", text, re.M).group(1)) for stage in STAGES]
+            self.assertEqual(re.findall(r"<tr><td>(\w+)</td><td class=\"\w+\">([^<]*)</td></tr>", page), rows)
+            self.assertIn(said, " ".join(cell for _, cell in rows))
 
 
 class Messages(unittest.TestCase):
