@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -231,6 +232,13 @@ class Refusing(unittest.TestCase):
             rows = [(stage, re.search(rf"^{stage} +(.*?) *$", text, re.M).group(1)) for stage in STAGES]
             self.assertEqual(re.findall(r"<tr><td>(\w+)</td><td class=\"\w+\">([^<]*)</td></tr>", page), rows)
             self.assertIn(said, " ".join(cell for _, cell in rows))
+
+    def test_junit_tells_what_was_not_asked_from_what_is_not_implemented(self):
+        path = self.page.with_name("junit.xml")
+        self.check("--no-corpus", "--cases", "100", "--stage", "dma_map,sg_build", "--junit", path)
+        skipped = {case.get("name"): case.find("skipped") for case in ElementTree.parse(path).getroot().iter("testcase")}
+        self.assertEqual([skipped[name].get("message") for name in ("dma/bus/bytes", "reg/fmr/bytes")],
+                         ["the stage is not implemented", "the stage was not asked"])
 
 
 class Messages(unittest.TestCase):
