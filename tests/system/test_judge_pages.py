@@ -239,6 +239,15 @@ class Page(Files):
         again, = root.find("rect", "again")
         self.assertAlmostEqual(float(again.attributes["width"]), 1000 * 1000 / total, delta=.06)
 
+    def test_a_write_without_bytes_goes_nowhere(self):
+        """Its address may lie in a fragment or in none."""
+        _, root = self.page(self.put("none.pcap", transfer(FRAGS, [(0x1000, 0), (0x99999, 0)], 0)))
+        rows = root.find(css="write")
+        self.assertEqual(len(rows), 2)
+        for row in rows:
+            self.assertRegex(row.find(css="what")[0].text(), r"^WRITE 0 bytes key \w+ addr \w+ into 3$")
+            self.assertEqual([rect.attributes["class"] for rect in row.find("rect")], ["sink"])
+
     def test_many_writes_are_folded(self):
         """The first and the last WRITE are shown, and both to which a finding refers."""
         frags = [(0x10000 * i, 4096) for i in range(1, 65)]
