@@ -326,7 +326,7 @@ static void put_one(const json_t *one, size_t page, FILE *out)
 	const json_t *item;
 	size_t i;
 
-	o2_markup(out, "<h2>%s%s%s: %s</h2>\n", o2_view_text(one, "name"),
+	o2_markup(out, "<h2><bdi>%s%s%s</bdi>: %s</h2>\n", o2_view_text(one, "name"),
 		  o2_view_text(one, "label")[0] == '\0' ? "" : ", ", o2_view_text(one, "label"),
 		  o2_view_flag(one, "agrees") ? "agrees" : "differs");
 	json_array_foreach(stale, i, item)

@@ -233,6 +233,11 @@ class Refusing(unittest.TestCase):
             self.assertEqual(re.findall(r"<tr><td>(\w+)</td><td class=\"\w+\">([^<]*)</td></tr>", page), rows)
             self.assertIn(said, " ".join(cell for _, cell in rows))
 
+    def test_a_name_does_not_turn_the_verdict_around(self):
+        """What follows U+202E is shown from right to left, up to the end of the element around it."""
+        _, page = self.check("--no-corpus", "--cases", "100", "--stage", "sg_build", "--label", "tree\u202e")
+        self.assertRegex(page, "<h2><bdi>[^<]*, tree\u202e</bdi>: differs</h2>")
+
     def test_junit_tells_what_was_not_asked_from_what_is_not_implemented(self):
         path = self.page.with_name("junit.xml")
         self.check("--no-corpus", "--cases", "100", "--stage", "dma_map,sg_build", "--junit", path)
