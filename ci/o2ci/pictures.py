@@ -113,7 +113,7 @@ MOST_TICKS = 4
 def short(number):
     """A number in short form: 1, 10, 1k, 10k, 2M."""
     for size, letter in ((10 ** 9, "G"), (10 ** 6, "M"), (10 ** 3, "k")):
-        if number >= size:
+        if float(f"{number / size:.3g}") >= 1:  # so 999,999 is 1M, not 1e+03k
             return f"{number / size:.3g}{letter}"
     return f"{number:g}"
 

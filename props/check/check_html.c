@@ -7,6 +7,7 @@
 #include "props/check/check.h"
 #include "props/check/check_bytes.h"
 #include "props/check/check_view.h"
+#include "props/explain/explain.h"
 
 /* A result as one HTML page without scripts or other files, to attach to a review. */
 
@@ -231,15 +232,15 @@ static void put_cause(const json_t *findings, uint64_t cause, size_t page, FILE 
 
 static void put_cell(const json_t *stage, FILE *out)
 {
-	const uint64_t asked = o2_view_number(stage, "asked") - o2_view_number(stage, "not_implemented");
-	const uint64_t differed = o2_view_number(stage, "differed");
+	const bool answered = o2_view_number(stage, "asked") > o2_view_number(stage, "not_implemented");
+	char cell[O2_VIEW_CELL_BYTES];
 
-	if (asked == 0)
-		fputs("<td class=\"none\">not implemented</td>", out);
-	else if (differed == 0)
-		fprintf(out, "<td class=\"ok\">%" PRIu64 " agree</td>", asked);
-	else
-		fprintf(out, "<td class=\"bad\">%" PRIu64 " of %" PRIu64 " differ</td>", differed, asked);
+	o2_view_cell(stage, cell);
+	o2_markup(out, "<td class=\"%s\">%s</td>",
+		  o2_view_number(stage, "differed") > 0 ? "bad"
+		  : answered				? "ok"
+							: "none",
+		  cell);
 }
 
 static void put_table(const json_t *list, FILE *out)
@@ -325,7 +326,7 @@ static void put_one(const json_t *one, size_t page, FILE *out)
 	const json_t *item;
 	size_t i;
 
-	o2_markup(out, "<h2>%s%s%s: %s</h2>\n", o2_view_text(one, "name"),
+	o2_markup(out, "<h2><bdi>%s%s%s</bdi>: %s</h2>\n", o2_view_text(one, "name"),
 		  o2_view_text(one, "label")[0] == '\0' ? "" : ", ", o2_view_text(one, "label"),
 		  o2_view_flag(one, "agrees") ? "agrees" : "differs");
 	json_array_foreach(stale, i, item)
@@ -351,6 +352,10 @@ void o2_check_html(const json_t *result, FILE *out)
 		style);
 	o2_markup(out, "<h1>o2ref check</h1>\n<p>Profile %s, seed %s.</p>\n", o2_view_text(result, "profile"),
 		  o2_view_text(result, "seed"));
+	/* Browsers take the first of several definitions, and it draws nothing while it is folded. */
+	fputs("<svg width=\"0\" height=\"0\" style=\"position:absolute\" aria-hidden=\"true\">", out);
+	o2_explain_svg_defs(out);
+	fputs("</svg>\n", out);
 	put_table(list, out);
 	json_array_foreach(list, i, one)
 		put_one(one, i, out);

@@ -87,6 +87,8 @@ static const char *why_not(const json_t *result, const json_t *one, enum o2_chec
 		return "the profile does not ask for it";
 	if (!o2_check_stage(check, &which))
 		return NULL;
+	if (o2_view_flag(stage, "absent"))
+		return "the stage is not implemented";
 	if (o2_view_number(stage, "asked") == 0)
 		return "the stage was not asked";
 	if (o2_view_number(stage, "asked") == o2_view_number(stage, "not_implemented"))

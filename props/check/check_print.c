@@ -10,7 +10,6 @@
 /* A result as a table and a list of findings, for a terminal. */
 
 #define NAME_BYTES     24u
-#define CELL_BYTES     128u
 #define QUESTION_BYTES 600u /* bytes of a question that are shown */
 
 static const char *colour(bool color, const char *code)
@@ -24,36 +23,12 @@ static const char *colour(bool color, const char *code)
 #define BOLD   "\033[1m"
 #define PLAIN  "\033[0m"
 
-/* What was not asked is said beside a pass too: it limits what the pass proves. */
-static void write_cell(const json_t *stage, char cell[CELL_BYTES])
-{
-	const uint64_t asked = o2_view_number(stage, "asked");
-	const uint64_t differed = o2_view_number(stage, "differed");
-	const uint64_t absent = o2_view_number(stage, "not_implemented");
-	const uint64_t left_out = o2_view_number(stage, "left_out");
-	size_t n;
-
-	if (o2_view_flag(stage, "absent") || (asked > 0 && absent == asked))
-		snprintf(cell, CELL_BYTES, "not implemented");
-	else if (asked == 0)
-		snprintf(cell, CELL_BYTES, "not asked");
-	else if (differed == 0)
-		snprintf(cell, CELL_BYTES, "%" PRIu64 " agree", asked - absent);
-	else
-		snprintf(cell, CELL_BYTES, "%" PRIu64 " of %" PRIu64 " differ", differed, asked - absent);
-	n = strlen(cell);
-	if (left_out > 0)
-		n += (size_t)snprintf(cell + n, CELL_BYTES - n, ", %" PRIu64 " left out", left_out);
-	if (o2_view_flag(stage, "given_up"))
-		snprintf(cell + n, CELL_BYTES - n, ", given up");
-}
-
 static void print_cell(const json_t *stage, int width, bool color, FILE *out)
 {
 	const uint64_t asked = o2_view_number(stage, "asked");
-	char cell[CELL_BYTES];
+	char cell[O2_VIEW_CELL_BYTES];
 
-	write_cell(stage, cell);
+	o2_view_cell(stage, cell);
 	fprintf(out, "  %s%-*s%s",
 		colour(color, o2_view_number(stage, "differed") > 0		 ? RED
 			      : asked > o2_view_number(stage, "not_implemented") ? GREEN
@@ -65,11 +40,11 @@ static void print_cell(const json_t *stage, int width, bool color, FILE *out)
 static int width_of(const json_t *one)
 {
 	const json_t *stage;
-	char cell[CELL_BYTES];
+	char cell[O2_VIEW_CELL_BYTES];
 	size_t width = NAME_BYTES, i;
 
 	json_array_foreach(json_object_get(one, "stages"), i, stage) {
-		write_cell(stage, cell);
+		o2_view_cell(stage, cell);
 		width = strlen(cell) > width ? strlen(cell) : width;
 	}
 	return (int)width;

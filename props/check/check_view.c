@@ -60,3 +60,27 @@ void o2_view_shrunk(const json_t *finding, FILE *out)
 			o2_view_number(shrunk, "from_bytes"), o2_view_number(shrunk, "to_bytes"),
 			o2_view_flag(shrunk, "simplified") ? ", then simplified" : "");
 }
+
+void o2_view_cell(const json_t *stage, char cell[O2_VIEW_CELL_BYTES])
+{
+	const uint64_t asked = o2_view_number(stage, "asked");
+	const uint64_t differed = o2_view_number(stage, "differed");
+	const uint64_t absent = o2_view_number(stage, "not_implemented");
+	const uint64_t left_out = o2_view_number(stage, "left_out");
+	size_t n;
+
+	if (o2_view_flag(stage, "absent") || (asked > 0 && absent == asked))
+		snprintf(cell, O2_VIEW_CELL_BYTES, "not implemented");
+	else if (asked == 0)
+		snprintf(cell, O2_VIEW_CELL_BYTES, "not asked");
+	else if (differed == 0)
+		snprintf(cell, O2_VIEW_CELL_BYTES, "%" PRIu64 " agree", asked - absent);
+	else
+		snprintf(cell, O2_VIEW_CELL_BYTES, "%" PRIu64 " of %" PRIu64 " differ", differed,
+			 asked - absent);
+	n = strlen(cell);
+	if (left_out > 0)
+		n += (size_t)snprintf(cell + n, O2_VIEW_CELL_BYTES - n, ", %" PRIu64 " left out", left_out);
+	if (o2_view_flag(stage, "given_up"))
+		snprintf(cell + n, O2_VIEW_CELL_BYTES - n, ", given up");
+}

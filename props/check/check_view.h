@@ -24,4 +24,11 @@ const char *o2_view_cause_since(const json_t *findings, uint64_t cause);
 /* Write "; shrunk from ... to ..." if the finding was shrunk. */
 void o2_view_shrunk(const json_t *finding, FILE *out);
 
+/*
+ * The cell of a stage in the table of results.  What was not asked is said beside a pass too: it limits what the
+ * pass proves.
+ */
+#define O2_VIEW_CELL_BYTES 128u
+void o2_view_cell(const json_t *stage, char cell[O2_VIEW_CELL_BYTES]);
+
 #endif

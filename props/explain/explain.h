@@ -143,6 +143,9 @@ int o2_explain_wrong_text(const struct o2_explain_wrong *wrong, char *text, size
 /* Write a self-contained SVG document.  defect: name of the mutant, or NULL. */
 void o2_explain_svg(const struct o2_explain *explain, const char *defect, FILE *out);
 
+/* Write the <defs> that each such document has: the hatching and the tip of arrows, which it names by their ids. */
+void o2_explain_svg_defs(FILE *out);
+
 /*
  * The command `explain`; argv[0] is "explain".  program: prefix of error messages. Returns 0 if the property held,
  * 1 if not, 2 for a usage error or a file that is no case.

@@ -57,6 +57,23 @@ static void draw_wrong(const struct o2_pen *pen)
 	}
 }
 
+/* Bytes of words that fit in a line of `most` characters: up to a space, or a part of a word that is longer. */
+static size_t line_bytes(const char *words, size_t most)
+{
+	const size_t length = strlen(words);
+	size_t cut = most;
+
+	if (length <= most)
+		return length;
+	while (cut > 0 && words[cut] != ' ')
+		cut--;
+	if (cut > 0)
+		return cut;
+	for (cut = most; cut > 1 && (words[cut] & 0xc0) == 0x80; cut--)
+		; /* not in the middle of a character */
+	return cut;
+}
+
 /* Draw a box with text: for a refusal, in place of the next stage. */
 static void box_of_words(const struct o2_pen *pen, double x, double width, const char *title,
 			 const char *words)
@@ -67,10 +84,8 @@ static void box_of_words(const struct o2_pen *pen, double x, double width, const
 	o2_pen_rect(pen, x, O2_LAYOUT_TOP, width, 118, "class=\"refused\"");
 	o2_pen_text(pen, x + 10, O2_LAYOUT_TOP + 22, "red", "%s", title);
 	while (*words != '\0' && y < O2_LAYOUT_TOP + 118) {
-		size_t n = strlen(words), cut;
+		const size_t cut = line_bytes(words, per_line);
 
-		for (cut = n < per_line ? n : per_line; cut < n && cut > 1 && words[cut] != ' '; cut--)
-			;
 		o2_pen_text(pen, x + 10, y, "mono", "%.*s", (int)cut, words);
 		words += cut + strspn(words + cut, " ");
 		y += 16;
@@ -191,6 +206,20 @@ static void draw_legend(const struct o2_pen *pen, double y)
 	}
 }
 
+void o2_explain_svg_defs(FILE *out)
+{
+	fputs("<defs><pattern id=\"hatch\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" "
+	      "patternTransform=\"rotate(45)\"><rect width=\"7\" height=\"7\" fill=\"#f6f6f6\"/>"
+	      "<path d=\"M0 0V7\" stroke=\"#aaa\" stroke-width=\"2\"/></pattern>"
+	      "<pattern id=\"redhatch\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" "
+	      "patternTransform=\"rotate(45)\"><rect width=\"7\" height=\"7\" fill=\"#fff\"/>"
+	      "<path d=\"M0 0V7\" stroke=\"#eda5a5\" stroke-width=\"2\"/></pattern>"
+	      "<marker id=\"tip\" markerWidth=\"9\" markerHeight=\"8\" refX=\"8\" refY=\"4\" "
+	      "orient=\"auto\" "
+	      "markerUnits=\"userSpaceOnUse\"><path d=\"M0 0L9 4L0 8Z\" fill=\"" RED "\"/></marker></defs>\n",
+	      out);
+}
+
 static void open_document(const struct o2_pen *pen, double height)
 {
 	fprintf(pen->out,
@@ -206,19 +235,10 @@ static void open_document(const struct o2_pen *pen, double height)
 		".hole{fill:url(#hatch);stroke:#999}.zone{fill:url(#redhatch);stroke:" RED
 		";stroke-width:2.5}.fragment{stroke:#333;stroke-width:1.5}"
 		".missed{fill:none;stroke:" RED ";stroke-width:2;stroke-dasharray:6 4}"
-		".refused{fill:#fff3f3;stroke:" RED ";stroke-width:2}</style>\n"
-		"<defs><pattern id=\"hatch\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" "
-		"patternTransform=\"rotate(45)\"><rect width=\"7\" height=\"7\" fill=\"#f6f6f6\"/>"
-		"<path d=\"M0 0V7\" stroke=\"#aaa\" stroke-width=\"2\"/></pattern>"
-		"<pattern id=\"redhatch\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" "
-		"patternTransform=\"rotate(45)\"><rect width=\"7\" height=\"7\" fill=\"#fff\"/>"
-		"<path d=\"M0 0V7\" stroke=\"#eda5a5\" stroke-width=\"2\"/></pattern>"
-		"<marker id=\"tip\" markerWidth=\"9\" markerHeight=\"8\" refX=\"8\" refY=\"4\" "
-		"orient=\"auto\" "
-		"markerUnits=\"userSpaceOnUse\"><path d=\"M0 0L9 4L0 8Z\" fill=\"" RED
-		"\"/></marker></defs>\n"
-		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+		".refused{fill:#fff3f3;stroke:" RED ";stroke-width:2}</style>\n",
 		WIDTH, height, WIDTH, height);
+	o2_explain_svg_defs(pen->out);
+	fputs("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", pen->out);
 }
 
 /* Describe the wrong runs, with the picture's numbers.  Returns the y where the next text goes. */

@@ -91,6 +91,7 @@ static struct o2_ladder_conn *conn_of(struct o2_ladder *ladder, const struct o2_
 			return NULL;
 		TAILQ_INIT(&conn->events);
 		conn->seen = view->seen;
+		conn->later = view->heard > 1;
 		TAILQ_INSERT_TAIL(&ladder->conns, conn, link);
 		LIST_INSERT_HEAD(&ladder->hash[view->id % HASH_SLOTS], conn, hashed);
 	}

@@ -57,7 +57,8 @@ struct o2_ladder_conn {
 	TAILQ_ENTRY(o2_ladder_conn) link;
 	LIST_ENTRY(o2_ladder_conn) hashed;
 	struct o2_judge_view view; /* as of its last event */
-	enum o2_judge_seen seen;   /* as of its first event */
+	enum o2_judge_seen seen;   /* as of the first event that was heard since it has held events */
+	bool later;		   /* that was not the connection's first one */
 	uint32_t keep;		   /* how many of the next events to keep */
 	uint32_t held, kept;	   /* numbers of events; held: recent ones included */
 	struct o2_ladder_events events;

@@ -100,7 +100,7 @@ struct o2_ladder_span o2_ladder_bar_span(const struct o2_ladder_bar *bar, uint64
 	struct o2_ladder_span span = {.nfrags = bar->nfrags, .over = bytes, .total = bar->total};
 	uint64_t before = 0;
 
-	for (uint32_t i = 0; i < bar->nfrags; before += bar->frag[i++].rf_nob) {
+	for (uint32_t i = 0; bytes != 0 && i < bar->nfrags; before += bar->frag[i++].rf_nob) {
 		const struct o2_rdma_frag *frag = &bar->frag[i];
 		const uint64_t at = addr - frag->rf_addr; /* huge if the WRITE begins before the fragment */
 		uint64_t room;

@@ -24,7 +24,7 @@ void o2_ladder_bar_offer(const struct o2_ladder_bar *bar, const char *name, FILE
 
 /* Where an RDMA WRITE goes: bytes [from, to) of all that is offered.  over: bytes that pass its fragment's end. */
 struct o2_ladder_span {
-	bool inside; /* it begins in a fragment; else `over` counts all bytes */
+	bool inside; /* it has bytes and begins in a fragment; else `over` counts all bytes */
 	uint32_t frag, nfrags;
 	uint64_t from, to, over, total;
 };

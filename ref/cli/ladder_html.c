@@ -63,12 +63,19 @@ static void put_head(const struct o2_ladder_page *page, const struct o2_ladder_c
 	fputs("</small></span>", page->out);
 }
 
-static void put_conn(struct o2_ladder_page *page, const struct o2_ladder_conn *conn)
+static const char *seen_text(const struct o2_ladder_conn *conn)
 {
 	const enum o2_judge_seen seen = conn->seen == O2_JUDGE_WHOLE ? conn->seen : conn->view.seen;
 	static const char *const texts[] = {[O2_JUDGE_WHOLE] = "seen from its request on",
 					    [O2_JUDGE_LATER] = "its beginning is not seen",
 					    [O2_JUDGE_ONE_WAY] = "only one way of it is seen"};
+
+	/* Whether its beginning was seen is not known any more. */
+	return seen == O2_JUDGE_LATER && conn->later ? "packets of it are missing" : texts[seen];
+}
+
+static void put_conn(struct o2_ladder_page *page, const struct o2_ladder_conn *conn)
+{
 	struct o2_ladder_event *event;
 	uint64_t place = 0;
 	FILE *out = page->out;
@@ -78,8 +85,8 @@ static void put_conn(struct o2_ladder_page *page, const struct o2_ladder_conn *c
 	if (conn->view.queue_depth != 0)
 		fprintf(out, "version 0x%x, depth %" PRIu32 ", at most %" PRIu32 " fragments; ",
 			conn->view.version, conn->view.queue_depth, conn->view.max_frags);
-	fprintf(out, "%s; %" PRIu64 " event%s</p>\n<div class=\"ladder\"><div class=\"heads\">", texts[seen],
-		conn->view.heard, conn->view.heard == 1 ? "" : "s");
+	fprintf(out, "%s; %" PRIu64 " event%s</p>\n<div class=\"ladder\"><div class=\"heads\">",
+		seen_text(conn), conn->view.heard, conn->view.heard == 1 ? "" : "s");
 	put_head(page, conn, O2_JUDGE_A);
 	put_head(page, conn, O2_JUDGE_B);
 	fputs("</div>\n", out);

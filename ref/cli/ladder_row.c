@@ -181,13 +181,13 @@ static void put_place(const struct o2_ladder_page *page, const struct o2_ladder_
 	if (event->kind == O2_JUDGE_WRITE) {
 		const struct o2_ladder_span span = o2_ladder_bar_span(bar, event->addr, event->bytes);
 
-		fputs(": ", out);
+		if (event->bytes != 0)
+			fputs(": ", out);
 		if (span.inside)
 			fprintf(out,
 				"fragment %" PRIu32 " of %" PRIu32 ", bytes %" PRIu64 " to %" PRIu64
 				" of %" PRIu64,
-				span.frag + 1, span.nfrags, span.from, span.to - (span.to > span.from),
-				span.total);
+				span.frag + 1, span.nfrags, span.from, span.to - 1, span.total);
 		if (span.over != 0)
 			fprintf(out, "%s<em>%" PRIu64 " bytes outside</em>", span.inside ? ", " : "",
 				span.over);

@@ -132,6 +132,8 @@ class Pictures(unittest.TestCase):
         self.assertEqual(pictures.ticks_between(145, 146), [145, 146])
         self.assertEqual(pictures.ticks_between(261, 350), [250, 300, 350])
         self.assertEqual([pictures.short(number) for number in (70, 1000, 10 ** 5, 10 ** 7)], ["70", "1k", "100k", "10M"])
+        self.assertEqual([pictures.short(number) for number in (999, 999499, 999500, 999999, 999999999)],
+                         ["999", "999k", "1M", "1M", "1G"])
         for points in ([(7, 3)], [(0, 0)], [(0, 0), (1, 1)], [(5, 3), (6, 3)], [(1, 1), (10 ** 9, 10 ** 5)]):
             root = pages.Document(pictures.curve([points], "x")).root
             for text in root.find("text"):

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -189,6 +190,60 @@ class Posted(unittest.TestCase):
                     drawn = finding["strip" if stage == "send_plan" else "answer_picture"]
                     self.assertIn(red, drawn)
                     self.assertIn(drawn, page.read_text(encoding="utf-8"))
+
+
+class Refusing(unittest.TestCase):
+    """An implementation that crashes in sg_build and refuses every transfer."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.page, self.library, source = (Path(folder.name) / name for name in ("page.html", "none.so", "none.c"))
+        source.write_text("#include <errno.h>\n#include <stdlib.h>\n#include <o2ref/impl.h>\n"
+                          "static int32_t crash(const struct o2_impl_sg_in *in, struct o2_impl_sg_list *out,\n"
+                          "struct o2_impl_refusal *r)\n{\n(void)in, (void)out, (void)r; abort();\n}\n"
+                          "static int32_t refuse(const struct o2_impl_transfer_in *in, struct o2_impl_transfer_out *out,\n"
+                          "struct o2_impl_refusal *r)\n{\n(void)in, (void)out; r->error = EIO; return O2_IMPL_REFUSED;\n}\n"
+                          'static const struct o2_impl impl = {O2_IMPL_HEAD("none"), .sg_build = crash, .transfer = refuse};\n'
+                          "const struct o2_impl *o2_impl_v1(void) { return &impl; }\n")
+        include = Path(__file__).resolve().parents[2] / "ref" / "oracle" / "include"
+        subprocess.run(["cc", "-shared", "-fPIC", f"-I{include}", "-o", self.library, source], check=True, timeout=60)
+
+    def check(self, *options):
+        """(the text, the page)"""
+        done = subprocess.run([BUILD / "o2ref", "check", *options, "--shrink", "100", "--html", self.page, self.library],
+                              capture_output=True, timeout=240, check=False)
+        return done.stdout.decode(), self.page.read_text(encoding="utf-8")
+
+    def test_what_a_picture_names_is_not_first_defined_where_it_is_folded(self):
+        """A browser takes the first definition of an id, and draws nothing with it while a <details> around it is closed."""
+        _, page = self.check("--no-corpus", "--stage", "transfer", "--cases", "300")
+        self.assertGreater(page.count("<details>"), 0)
+        for name in set(re.findall(r"url\(#(\w+)\)", page)) | {"hatch", "redhatch", "tip"}:
+            before = page[:page.index(f'id="{name}"')]
+            self.assertEqual(before.count("<details"), before.count("</details>"), name)
+
+    def test_the_table_of_the_page_is_that_of_the_text(self):
+        question = {"form": "o2ref/sg_build/input", "version": 1, "max_entries": 257,
+                    "space": {"page_bytes": 4096, "npages": 1, "ranges": []},
+                    "buffer": {"kind": "kiov", "offset": 0, "nob": 1, "pieces": [{"page": 0, "offset": 0, "len": 1}]}}
+        for options, said in ((("--no-corpus", "--cases", "400"), " left out"), (("--case", json.dumps(question)), "not asked")):
+            text, page = self.check(*options)
+            rows = [(stage, re.search(rf"^{stage} +(.*?) *$", text, re.M).group(1)) for stage in STAGES]
+            self.assertEqual(re.findall(r"<tr><td>(\w+)</td><td class=\"\w+\">([^<]*)</td></tr>", page), rows)
+            self.assertIn(said, " ".join(cell for _, cell in rows))
+
+    def test_a_name_does_not_turn_the_verdict_around(self):
+        """What follows U+202E is shown from right to left, up to the end of the element around it."""
+        _, page = self.check("--no-corpus", "--cases", "100", "--stage", "sg_build", "--label", "tree\u202e")
+        self.assertRegex(page, "<h2><bdi>[^<]*, tree\u202e</bdi>: differs</h2>")
+
+    def test_junit_tells_what_was_not_asked_from_what_is_not_implemented(self):
+        path = self.page.with_name("junit.xml")
+        self.check("--no-corpus", "--cases", "100", "--stage", "dma_map,sg_build", "--junit", path)
+        skipped = {case.get("name"): case.find("skipped") for case in ElementTree.parse(path).getroot().iter("testcase")}
+        self.assertEqual([skipped[name].get("message") for name in ("dma/bus/bytes", "reg/fmr/bytes")],
+                         ["the stage is not implemented", "the stage was not asked"])
 
 
 class Messages(unittest.TestCase):

@@ -96,6 +96,24 @@ class Corpus(unittest.TestCase):
         for word in ("takes in the gap", "left out", "overwritten", "never written", "marker-end"):
             self.assertIn(word, picture)
 
+    def test_a_word_longer_than_a_line_is_not_one_letter_a_line(self):
+        """The name of the rule is as wide as the box of the refusal, or wider."""
+        side = {"mode": "global", "kind": "bus", "vector": "kiov", "offset_bytes": 0}
+        for name, source, sink in (("reg/more-fragments-than-peer-accepts:", [750] * 4, [750] * 4),
+                                   ("rdma/too-many-work-requests:", [1000] * 3, [500, 500, 2000])):
+            scenario = json.loads(REFUSED.read_text())
+            for end, lengths in (("source", source), ("sink", sink)):
+                pieces = [{"page": 1 + 2 * i, "offset": 0, "len": length} for i, length in enumerate(lengths)]
+                scenario[end] = {**side, "nob": sum(lengths), "pieces": pieces}
+            scenario.update(max_frags=3, wrq_sge=1)
+            with self.subTest(name), tempfile.TemporaryDirectory() as directory:
+                path = Path(directory) / "refused.json"
+                path.write_text(json.dumps(scenario))
+                words = [each.text for each in ElementTree.fromstring(explain(path, "--svg", "-").stdout).iter(SVG + "text")
+                         if each.get("class") == "mono"]
+                self.assertIn(name, "".join(words))
+                self.assertNotIn("r", words)
+
     def test_only_one_picture_on_standard_output(self):
         self.check_picture(explain(LU_9983, "--svg", "-").stdout)
 

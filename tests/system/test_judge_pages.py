@@ -132,6 +132,19 @@ class Page(Files):
             self.assertIn("packet 14", row.text())
             self.assertEqual([a.text() for a in row.find("a")], links)
 
+    def test_a_beginning_that_is_not_held_any_more(self):
+        """The request was seen; many events elsewhere come before a finding, which only then makes the connection incomplete."""
+        capture = Capture("put_small_ack.plain.pcap")
+        number = capture.of_type(IMMEDIATE)[-1]
+        capture.at(number)[MESSAGE + AT_TYPE] = 0x33
+        packets = [packet for _, packet in packets_of(capture.bytes())]
+        said = bytes(message(IMMEDIATE))
+        elsewhere = [packet for psn in range(4200) for packet in send(said, psn, source=3, target=4)]
+        for others, words in (([], "seen from its request on"), (elsewhere, "packets of it are missing")):
+            _, root = self.page("--events", 0, self.put("later.pcap", pcap(packets[:number - 1] + others + packets[number - 1:])))
+            conn, = root.find(css="conn")
+            self.assertIn(f"; {words}; ", conn.find(css="facts")[0].text())
+
     def test_the_field_of_a_finding_is_marked(self):
         """The rule that a capture breaks, and the fields that are marked where it shows."""
         def changed(name, kind, lnet_type, place, data):
@@ -225,6 +238,15 @@ class Page(Files):
             self.assertEqual([em.text() for em in row.find("em")], [f"{over} bytes outside"] if over else [])
         again, = root.find("rect", "again")
         self.assertAlmostEqual(float(again.attributes["width"]), 1000 * 1000 / total, delta=.06)
+
+    def test_a_write_without_bytes_goes_nowhere(self):
+        """Its address may lie in a fragment or in none."""
+        _, root = self.page(self.put("none.pcap", transfer(FRAGS, [(0x1000, 0), (0x99999, 0)], 0)))
+        rows = root.find(css="write")
+        self.assertEqual(len(rows), 2)
+        for row in rows:
+            self.assertRegex(row.find(css="what")[0].text(), r"^WRITE 0 bytes key \w+ addr \w+ into 3$")
+            self.assertEqual([rect.attributes["class"] for rect in row.find("rect")], ["sink"])
 
     def test_many_writes_are_folded(self):
         """The first and the last WRITE are shown, and both to which a finding refers."""
