@@ -229,12 +229,8 @@ void o2_lnet_take_reply(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet
 	sink = message->memory.buffer;
 	sink.nob = hdr->payload_length;
 	rc = check_reply(message, hdr, &error);
-	if (rc == 0) {
-		rc = o2_copy_to_buffer(lnet->arena, &sink, payload, &error);
-		/* The fault must be that of the status, whatever the request's send still reports. */
-		if (rc != 0)
-			message->fault = o2_fault_of(O2_FAULT_LOCAL_STAGE, rc, &error);
-	}
+	if (rc == 0 && (rc = o2_copy_to_buffer(lnet->arena, &sink, payload, &error)) != 0)
+		message->fault = o2_fault_of(O2_FAULT_LOCAL_STAGE, rc, &error);
 	answered(lnet, message, rc, hdr->payload_length);
 }
 

@@ -112,9 +112,8 @@ static int attach_page(struct o2_lnet *lnet, uint32_t page, uint32_t nob, uint32
 		.match_bits = O2_PING_MATCH_BITS,
 		O2_LNET_FOR_ANYBODY,
 		.options = operation | O2_LNET_MD_TRUNCATE | O2_LNET_MD_MANAGE_REMOTE,
-		/* Which modes the interface may use is not known here. */
-		.memory = {.buffer = {.kind = O2_KIOV, .kiov = vector, .count = 1, .nob = nob},
-			   .by_policy = true},
+		.memory = {.by_policy = true, /* which modes the interface may use is not known here */
+			   .buffer = {.kind = O2_KIOV, .kiov = vector, .count = 1, .nob = nob}},
 	};
 
 	*vector = (struct o2_kiov){lnet->config.first_page + page, 0, nob};

@@ -89,11 +89,7 @@ struct o2_cm_event {
 
 /* How to move a queue pair to RTS, and the private data that the other side receives. */
 struct o2_cm_param {
-	/*
-	 * In INIT, and the caller's.  It exists until ESTABLISHED was reported or the attempt has ended; after
-	 * that, and when the id is destroyed, it may be gone.
-	 */
-	struct ibv_qp *qp;
+	struct ibv_qp *qp; /* in INIT; the caller's, who keeps it until ESTABLISHED or the attempt's end */
 	uint8_t retry_count;
 	uint8_t rnr_retry_count;
 	uint8_t ack_timeout; /* exponent, as in ibv_modify_qp(3) */
