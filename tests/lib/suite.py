@@ -31,6 +31,17 @@ def ended(words, statuses, **options):
     return done
 
 
+def in_signal_set(pid, name, number):
+    """Whether the signal is in a set of /proc: SigCgt, those with a handler; ShdPnd, those that were sent and have not come."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    return int(status.partition(f"{name}:")[2].split()[0], 16) >> (number - 1) & 1 == 1
+
+
+def waits_for_a_reader(pid):
+    """Whether the process blocks in a call whose first argument is standard output."""
+    return Path(f"/proc/{pid}/syscall").read_text(encoding="ascii").split()[1:2] == ["0x1"]
+
+
 def of(source):
     """The tests of a module, or of a class."""
     loader = unittest.defaultTestLoader

@@ -79,17 +79,6 @@ class Live:
         self.child.kill()
         self.child.communicate()
 
-    def about(self, name):
-        return Path(f"/proc/{self.child.pid}/{name}").read_text(encoding="ascii")
-
-    def waits_for_a_reader(self):
-        """Whether it blocks in a call whose first argument is standard output."""
-        return self.about("syscall").split()[1:2] == ["0x1"]
-
-    def takes(self, number):
-        """Whether the signal has a handler: not once the handler was called."""
-        return int(self.about("status").partition("SigCgt:")[2].split()[0], 16) >> (number - 1) & 1 == 1
-
     @staticmethod
     def send(packets):
         with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL)) as wire:
@@ -171,9 +160,9 @@ class Replayed(unittest.TestCase):
         with open(reader, encoding="utf-8") as lines, Live("--json", stdout=writer) as live:
             os.close(writer)
             live.send(frames)
-            self.assertTrue(comes_true(live.waits_for_a_reader))
+            self.assertTrue(comes_true(lambda: suite.waits_for_a_reader(live.child.pid)))
             live.child.send_signal(signal.SIGINT)
-            self.assertTrue(comes_true(lambda: not live.takes(signal.SIGINT)))
+            self.assertTrue(comes_true(lambda: not suite.in_signal_set(live.child.pid, "SigCgt", signal.SIGINT)))
             found = lines.read().splitlines()
             status, _, err = live.ended()
         self.assertEqual((status, err), (BROKEN, ""))

@@ -34,22 +34,7 @@ def run(*arguments):
 
 def await_handler(running, number):
     """Wait until a process has a handler for the signal, or has ended."""
-    while running.poll() is None:
-        caught = re.search(r"^SigCgt:\s*([0-9a-f]+)$", Path(f"/proc/{running.pid}/status").read_text(), re.M)
-        if caught and int(caught[1], 16) >> (number - 1) & 1:
-            return
-        time.sleep(0.01)
-
-
-def is_pending(running, number):
-    """Whether the signal was sent, and has not come."""
-    words = re.search(r"^ShdPnd:\s*([0-9a-f]+)$", Path(f"/proc/{running.pid}/status").read_text(), re.M)
-    return int(words[1], 16) >> (number - 1) & 1 == 1
-
-
-def await_write(running):
-    """Wait until a process waits for the reader of its standard output, or has ended."""
-    while running.poll() is None and Path(f"/proc/{running.pid}/syscall").read_text().split()[1:2] != ["0x1"]:
+    while running.poll() is None and not suite.in_signal_set(running.pid, "SigCgt", number):
         time.sleep(0.01)
 
 
@@ -381,9 +366,10 @@ class Refusals(unittest.TestCase):
                 [PROGRAM, "ping", "--device", "loop", "--count", "2000", "--interval", "0", PEER], stdout=writer,
                 stderr=subprocess.PIPE, text=True) as running:
             os.close(writer)
-            await_write(running)
+            while running.poll() is None and not suite.waits_for_a_reader(running.pid):
+                time.sleep(0.01)
             running.send_signal(signal.SIGINT)
-            while is_pending(running, signal.SIGINT):
+            while suite.in_signal_set(running.pid, "ShdPnd", signal.SIGINT):
                 time.sleep(0.01)
             *pings, summary = lines.read().splitlines()
             err = running.stderr.read()

@@ -187,6 +187,7 @@ static void fail_short(struct mover *mover, struct lane *lane, uint64_t reported
 
 	o2_nid_to_text(mover->options->peer, nid, sizeof(nid));
 	mover->report.failed++;
+	mover->report.short_ones++;
 	if (!told && !mover->told && !mover->failure.waits)
 		o2_cli_complain("%s %" PRIu64 " at %s: short: the peer reports %" PRIu64 " of %" PRIu32
 				" bytes",
@@ -201,7 +202,6 @@ static void put_moved(struct mover *mover, struct lane *lane, uint64_t reported)
 	struct o2_error error;
 
 	if (reported < mover->options->size_bytes) {
-		mover->report.short_ones++;
 		fail_short(mover, lane, reported, false);
 		return;
 	}
@@ -222,7 +222,6 @@ static void put_read_back(struct mover *mover, struct lane *lane, uint64_t repor
 	const struct o2_net_bytes belong = {mover->options->seed, lane->number + 1, 0};
 	const bool right = verify(mover, lane, &lane->back, &belong, reported);
 
-	mover->report.short_ones += reported < mover->options->size_bytes;
 	if (reported < mover->options->size_bytes)
 		fail_short(mover, lane, reported, !right);
 	else
@@ -238,11 +237,12 @@ static void get_moved(struct mover *mover, struct lane *lane, uint64_t reported)
 	const bool is_short = reported < options->size_bytes;
 	const bool right = !options->verify || verify(mover, lane, &lane->memory, &belong, reported);
 
-	mover->report.short_ones += is_short;
-	if (is_short && !options->accept_short)
+	if (is_short && !options->accept_short) {
 		fail_short(mover, lane, reported, !right);
-	else
+	} else {
+		mover->report.short_ones += is_short;
 		o2_net_report_done(&mover->report, reported, took_ns);
+	}
 	lane->state = LANE_IDLE;
 }
 
