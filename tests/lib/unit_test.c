@@ -5,7 +5,6 @@
 #include <malloc.h>
 
 #define TESTS_MAX 192u /* in one program */
-#define JUNK	  0xa5
 
 static struct CMUnitTest tests[TESTS_MAX];
 static unsigned int places[TESTS_MAX];
@@ -65,7 +64,7 @@ int tests_run(void)
 {
 	assert(ntests > 0);
 	/* Fill allocated memory with junk, so that reads of uninitialized memory do not find zeros. */
-	mallopt(M_PERTURB, JUNK);
+	mallopt(M_PERTURB, TEST_JUNK);
 	return _cmocka_run_group_tests("tests", tests, ntests, group_setup, NULL);
 }
 

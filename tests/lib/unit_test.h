@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+#define TEST_JUNK 0xa5 /* what allocated and freed memory is filled with (mallopt, M_PERTURB) */
+
 /* cmocka 2 has a name for each signedness; before that, assert_in_range compared unsigned numbers. */
 #ifndef assert_uint_in_range
 #define assert_uint_in_range assert_in_range
