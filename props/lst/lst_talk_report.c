@@ -7,8 +7,6 @@
 
 /* Checks a console's final report, and when it queries its session: docs/lst.md, "The console of o2ref". */
 
-#define MAX_ERRNO 4095u
-
 /* --- a session that nobody hears of --- */
 
 /* Half of the node's session timeout; 0: it has none. */
@@ -94,7 +92,7 @@ static void wrong(struct o2_lst_talk *talk, const char *what, int64_t found, int
 
 static int errno_of(uint32_t status)
 {
-	return status <= MAX_ERRNO ? -(int)status : -EPROTO;
+	return status <= INT32_MAX ? -(int)status : -EPROTO;
 }
 
 /* The expected errno of a framework request that failed; 0: not predicted. */

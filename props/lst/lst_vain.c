@@ -80,13 +80,13 @@ static struct verdict foretell(const struct vain *vain, bool bulk, uint32_t type
 	if (vain->oddity == NO_BULK)
 		return (struct verdict){-EINVAL, "lst/no-bulk", type, O2_NO_LIMIT};
 	if (vain->started == vain->calls)
-		return (struct verdict){-ENOSPC, "lst/calls", vain->calls, vain->calls};
+		return (struct verdict){-ENOSPC, "lst/calls", vain->calls + 1, vain->calls};
 	if (vain->used + entries > vain->entries)
-		return (struct verdict){-ENOSPC, "lnet/entry/table-full", all, all};
+		return (struct verdict){-ENOSPC, "lnet/entry/table-full", all + 1, all};
 	if (vain->oddity == NO_NAME)
 		return (struct verdict){-EINVAL, "lst/encode/name", O2_LST_NAME_BYTES, O2_LST_NAME_BYTES - 1};
 	if (vain->started == vain->messages)
-		return (struct verdict){-ENOSPC, "lnet/messages", vain->messages, vain->messages};
+		return (struct verdict){-ENOSPC, "lnet/messages", vain->messages + 1, vain->messages};
 	if (vain->oddity == SHUT)
 		return (struct verdict){-ENETUNREACH, "test/refused", 0, 0};
 	return (struct verdict){0, NULL, 0, 0};

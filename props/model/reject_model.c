@@ -67,7 +67,7 @@ static void check_values(uint64_t version, uint64_t why, struct o2_rm_verdict *v
 	refuse(verdict, version != V1 && version != V2, -EPROTO, "wire/reject/version", "ibr_version", 4,
 	       version, V2, O2_LIMIT_BOUND);
 	refuse(verdict, why < 1 || why > LAST_WHY, -EPROTO, "wire/reject/why", "ibr_why", 6, why, LAST_WHY,
-	       O2_LIMIT_BOUND);
+	       O2_LIMIT_OTHER);
 }
 
 void o2_rm_decode(const uint8_t *bytes, size_t length_bytes, struct o2_reject *reject,

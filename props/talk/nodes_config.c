@@ -196,7 +196,7 @@ static void check_crowd(struct o2_nodes_seat *seat)
 		rc = o2_node_send(node, nid, &hdr, NULL, &error);
 		crowd_is(seat, "the answer to a start", (uint64_t)-rc, full ? EBUSY : 0);
 		if (full && rc != 0)
-			crowd_is_full(seat, &error, "node/max-peers", most, most);
+			crowd_is_full(seat, &error, "node/max-peers", most + UINT64_C(1), most);
 		o2_node_peer(node, nid, &view);
 		crowd_is(seat, "a record", view.known, !full);
 		crowd_is(seat, "attempts that are due", view.attempts_due, full ? 0 : config.conns_per_peer);

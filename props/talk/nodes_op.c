@@ -122,7 +122,7 @@ static bool too_many_wait(const struct o2_nodes_seat *seat, const struct o2_node
 			seat->op[k].ended == 0;
 	return open >= most && o2_nodes_count_ends(seat, op->to, true) == 0 &&
 	       is(error, -EBUSY, "node/max-waiting") && strcmp(error->field, "waiting") == 0 &&
-	       error->value == most && error->limit == most && error->index == O2_NO_INDEX;
+	       error->value == most + UINT64_C(1) && error->limit == most && error->index == O2_NO_INDEX;
 }
 
 /* A start was refused: check that too many wait, or that a mapping stage must refuse this node's memory. */

@@ -88,7 +88,8 @@ static void try_bind(struct o2_settings_run *run, struct o2_choice *c, struct o2
 	p->has_window[slot] = situation == O2_SETTINGS_PLAN_BOUND && needs_window(p);
 	if (p->has_window[slot] && p->windows - held <= p->kept) {
 		situation = O2_SETTINGS_BIND_NO_WINDOW;
-		expected = o2_settings_refuse("arena/window/all-in-use", "windows", held, p->windows);
+		expected = o2_settings_refuse("arena/window/all-in-use", "windows", held + 1,
+					      p->windows - p->kept);
 		expected.code = -ENOBUFS;
 	}
 	rc = o2_reg_bind(&p->ni->domain, p->cpt, &p->plan, binding, &error);

@@ -59,8 +59,8 @@ static int send_none(void *context, uint64_t nid, enum o2_lnd_form form, const s
 static void fill_messages(struct o2_settings_run *run, struct o2_report *report, struct o2_lnet *lnet,
 			  struct place *place, uint32_t most)
 {
-	struct o2_settings_verdict none = {.code = 0},
-				   full = {-ENOSPC, "lnet/messages", "messages", most, most, O2_LIMIT_BOUND};
+	struct o2_settings_verdict none = {.code = 0}, full = {-ENOSPC, "lnet/messages", "messages", most + 1,
+							       most,	O2_LIMIT_BOUND};
 	struct o2_lnet_target target = {.nid = OTHER, .portal = 60, .ack = true};
 	uint64_t operation = 0, last = 0;
 	struct o2_error error;
@@ -87,7 +87,7 @@ static void fill_entries(struct o2_settings_run *run, struct o2_choice *c, struc
 {
 	static struct o2_kiov page = {3, 0, 4096};
 	const struct o2_settings_verdict none = {.code = 0},
-					 full = {-ENOSPC, "lnet/entry/table-full", "entries", most,
+					 full = {-ENOSPC, "lnet/entry/table-full", "entries", most + 1,
 						 most,	  O2_LIMIT_BOUND},
 					 bad[] = {{-EINVAL, "lnet/entry/operation", "options", 4, 3,
 						   O2_LIMIT_BOUND},

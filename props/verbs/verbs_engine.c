@@ -242,18 +242,25 @@ static uint64_t rnr_ns(uint8_t field)
 	return (field % 2 == 0 ? UINT64_C(20000) : UINT64_C(30000)) << (field / 2 - 1);
 }
 
+/* A timer that has not fired when a receive wakes the request goes on if another request takes the receive. */
 static void no_receive(struct o2_verbs_world *world, struct o2_verbs_qp *qp, struct o2_verbs_qp *peer)
 {
-	world->counters.rnr_waits++;
+	const bool running = qp->begun && qp->due_ns > world->counters.clock_ns;
+	const bool endless = qp->attr.rnr_retry == 7;
+	uint64_t ns = endless ? O2_VERBS_NEVER : rnr_ns(peer->attr.min_rnr_timer);
+
+	qp->begun = true;
+	if (running && !endless)
+		ns = qp->due_ns - world->counters.clock_ns;
+	world->counters.rnr_waits += !running;
 	o2_verbs_saw(world, O2_VERBS_SEEN_RNR_WAIT);
-	if (qp->attr.rnr_retry != 7 && qp->rnr_left == 0) {
+	if (!running && !endless && qp->rnr_left == 0) {
 		o2_verbs_saw(world, O2_VERBS_SEEN_RNR_FAILED);
 		fail(world, qp, IBV_WC_RNR_RETRY_EXC_ERR);
 		return;
 	}
-	qp->rnr_left -= qp->attr.rnr_retry != 7;
-	wait_for(world, qp, O2_VERBS_WAIT_RNR,
-		 qp->attr.rnr_retry == 7 ? O2_VERBS_NEVER : rnr_ns(peer->attr.min_rnr_timer));
+	qp->rnr_left -= !running && !endless;
+	wait_for(world, qp, O2_VERBS_WAIT_RNR, ns);
 	qp->wait_for = peer;
 }
 
@@ -309,7 +316,6 @@ static void step(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 		o2_verbs_drained(world, qp);
 		break;
 	case O2_VERBS_RNR:
-		qp->begun = true;
 		no_receive(world, qp, outcome.peer);
 		break;
 	case O2_VERBS_LOST:

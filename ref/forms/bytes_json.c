@@ -45,8 +45,8 @@ int o2_bytes_from_json(const json_t *object, const char *key, const char *field,
 		const int high = digit_value(text[2 * i]), low = digit_value(text[2 * i + 1]);
 
 		if (high < 0 || low < 0)
-			return o2_refuse_value(error, -EINVAL, "json/not-a-hex-digit", field,
-					       (uint8_t)text[2 * i + (high < 0 ? 0 : 1)], 'f');
+			return o2_fail(error, -EINVAL, "json/not-a-hex-digit", field,
+				       (uint8_t)text[2 * i + (high < 0 ? 0 : 1)]);
 		bytes[i] = (uint8_t)(high << 4 | low);
 	}
 	*length_bytes = digits / 2;

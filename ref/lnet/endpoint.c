@@ -2,6 +2,7 @@
 #include "lnet/endpoint.h"
 
 #include <stddef.h>
+#include <string.h>
 
 /* Calls from LNet to the node. */
 
@@ -31,40 +32,50 @@ static int match(void *context, uint64_t nid, const struct o2_msg *request, uint
 		 struct o2_transfer_memory *memory)
 {
 	struct o2_endpoint *endpoint = context;
-	const struct o2_lnet_hdr *hdr =
-		request->ibm_type == O2_MSG_PUT_REQ ? &request->u.putreq.hdr : &request->u.get.hdr;
 
 	(void)sink_bytes; /* the RDMA itself is checked against it */
-	return o2_lnet_match(endpoint->lnet, nid, hdr, memory, &memory->tag, NULL);
+	return o2_lnet_match(endpoint->lnet, nid, o2_msg_lnet_hdr(request), memory, &memory->tag,
+			     &endpoint->refused);
 }
 
 static int receive(void *context, uint64_t nid, const struct o2_msg *msg)
 {
 	struct o2_endpoint *endpoint = context;
 
-	return o2_lnet_receive(endpoint->lnet, nid, &msg->u.immediate.hdr, msg->u.immediate.payload, NULL);
+	return o2_lnet_receive(endpoint->lnet, nid, &msg->u.immediate.hdr, msg->u.immediate.payload,
+			       &endpoint->refused);
+}
+
+/* The transport knows only that LNet has refused the header; what is wrong with it LNet's own rule says. */
+static struct o2_transfer_fault explain(const struct o2_endpoint *endpoint, struct o2_transfer_fault fault)
+{
+	if (fault.error.rule != NULL && strcmp(fault.error.rule, "conn/lnet-header") == 0)
+		fault.error = endpoint->refused;
+	return fault;
 }
 
 static void done(void *context, uint64_t nid, const struct o2_transfer_result *result)
 {
 	struct o2_endpoint *endpoint = context;
+	const struct o2_transfer_fault fault = explain(endpoint, result->fault);
 
 	(void)nid;
 	/* A PUT that is too long for an IMMEDIATE was sent by RDMA from the start. */
 	if (result->initiator && result->op == O2_OP_PUT && result->nob <= O2_IMMEDIATE_MAX)
 		o2_lnet_went_by_rdma(endpoint->lnet, result->tag);
-	o2_lnet_finished(endpoint->lnet, result->tag, result->status, result->nob, &result->fault);
+	o2_lnet_finished(endpoint->lnet, result->tag, result->status, result->nob, &fault);
 }
 
-static void down(void *context, uint64_t nid, const struct o2_transfer_fault *fault)
+static void down(void *context, uint64_t nid, const struct o2_transfer_fault *why)
 {
 	struct o2_endpoint *endpoint = context;
+	const struct o2_transfer_fault fault = explain(endpoint, *why);
 
-	endpoint->fault = *fault;
+	endpoint->fault = fault;
 	if (endpoint->down != NULL)
-		endpoint->down(endpoint->context, nid, fault);
+		endpoint->down(endpoint->context, nid, &fault);
 	if (o2_node_conn(endpoint->node, nid, 0) == NULL)
-		o2_lnet_peer_down(endpoint->lnet, nid, fault);
+		o2_lnet_peer_down(endpoint->lnet, nid, &fault);
 }
 
 int o2_endpoint_open(struct o2_ni *ni, struct o2_cm *cm, const struct o2_node_config *node_config,

@@ -21,6 +21,7 @@ struct o2_endpoint {
 	/* Why the last connection to go down, or not to come up, did so; code 0: an orderly close, and
 	 * fault.side says by whom. */
 	struct o2_transfer_fault fault;
+	struct o2_error refused; /* LNet's reason why it refused a header last */
 	/* Called for each such connection, with the context of ops.  May be NULL; the owner sets it. */
 	void (*down)(void *context, uint64_t nid, const struct o2_transfer_fault *fault);
 	void *context;

@@ -15,8 +15,8 @@ struct o2_lnet_message *o2_lnet_message_new(struct o2_lnet *lnet, enum o2_lnet_m
 	uint32_t generation;
 
 	if (lnet->nfree == 0 && lnet->nused == lnet->config.max_messages) {
-		o2_refuse_value(error, -ENOSPC, "lnet/messages", "messages", lnet->config.max_messages,
-				lnet->config.max_messages);
+		o2_refuse_value(error, -ENOSPC, "lnet/messages", "messages",
+				lnet->config.max_messages + UINT64_C(1), lnet->config.max_messages);
 		return NULL;
 	}
 	message = &lnet->message[lnet->nfree > 0 ? lnet->free_index[--lnet->nfree] : lnet->nused++];

@@ -80,8 +80,8 @@ int o2_match_attach(struct o2_match_table *table, const struct o2_lnet_entry *en
 	if (entry->memory.buffer.nob == 0)
 		return o2_refuse_value(error, -EINVAL, "lnet/entry/empty", "memory.buffer.nob", 0, 1);
 	if (slot == NULL)
-		return o2_refuse_value(error, -ENOSPC, "lnet/entry/table-full", "entries", table->max,
-				       table->max);
+		return o2_refuse_value(error, -ENOSPC, "lnet/entry/table-full", "entries",
+				       table->max + UINT64_C(1), table->max);
 	TAILQ_REMOVE(&table->free, slot, link);
 	*slot = (struct o2_match_slot){.entry = *entry, .order = table->next_order++};
 	TAILQ_INSERT_TAIL(list_of(table, entry), slot, link);

@@ -183,54 +183,40 @@ static int refuse_type(const struct o2_lnet_hdr *hdr, struct o2_error *error)
 int o2_lnet_receive(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr, const uint8_t *payload,
 		    struct o2_error *error)
 {
-	struct o2_error why;
-	const int rc = check_nids(lnet, nid, hdr, false, &why);
+	struct o2_error unused, *why = error != NULL ? error : &unused;
+	const int rc = check_nids(lnet, nid, hdr, false, why);
 
-	if (rc == -ENODATA) {
-		o2_lnet_dropped(lnet, nid, hdr, &why);
-		return 0;
-	}
-	if (rc != 0) {
-		if (error != NULL)
-			*error = why;
+	if (rc == -EPROTO)
 		return rc;
-	}
-	switch (hdr->type) {
-	case O2_LNET_ACK:
+	if (rc != 0)
+		o2_lnet_dropped(lnet, nid, hdr, why);
+	else if (hdr->type == O2_LNET_ACK)
 		o2_lnet_take_ack(lnet, nid, hdr);
-		return 0;
-	case O2_LNET_PUT:
+	else if (hdr->type == O2_LNET_PUT)
 		take_put(lnet, nid, hdr, payload);
-		return 0;
-	case O2_LNET_GET:
+	else if (hdr->type == O2_LNET_GET)
 		take_get(lnet, nid, hdr);
-		return 0;
-	case O2_LNET_REPLY:
+	else if (hdr->type == O2_LNET_REPLY)
 		o2_lnet_take_reply(lnet, nid, hdr, payload);
-		return 0;
-	default:
+	else
 		return refuse_type(hdr, error);
-	}
+	return 0;
 }
 
 int o2_lnet_match(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
 		  struct o2_transfer_memory *memory, uint64_t *tag, struct o2_error *error)
 {
-	struct o2_error why;
-	int rc = check_nids(lnet, nid, hdr, hdr->type == O2_LNET_GET, &why);
+	struct o2_error unused, *why = error != NULL ? error : &unused;
+	int rc = check_nids(lnet, nid, hdr, hdr->type == O2_LNET_GET, why);
 
 	if (rc == 0 && hdr->type != O2_LNET_PUT && hdr->type != O2_LNET_GET && hdr->type != O2_LNET_REPLY)
-		rc = refuse_type(hdr, &why);
+		rc = refuse_type(hdr, why);
 	if (rc == 0 && hdr->type == O2_LNET_REPLY)
-		rc = o2_lnet_match_reply(lnet, nid, hdr, memory, tag, &why);
+		rc = o2_lnet_match_reply(lnet, nid, hdr, memory, tag, why);
 	else if (rc == 0)
-		rc = match_request(lnet, nid, hdr, memory, tag, &why);
-	if (rc == 0)
-		return 0;
-	if (rc != -EPROTO)
-		o2_lnet_dropped(lnet, nid, hdr, &why);
-	if (error != NULL)
-		*error = why;
+		rc = match_request(lnet, nid, hdr, memory, tag, why);
+	if (rc != 0 && rc != -EPROTO)
+		o2_lnet_dropped(lnet, nid, hdr, why);
 	return rc;
 }
 

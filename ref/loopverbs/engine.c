@@ -115,12 +115,21 @@ static void fail(struct o2l_qp *qp, enum ibv_wc_status status)
 	o2l_qp_error(qp);
 }
 
-/* The peer has no receive.  If rnr_retry is 7, wait for one; else wait for up to rnr_retry timers, then fail. */
+/*
+ * The peer has no receive.  If rnr_retry is 7, wait for one; else wait for up to rnr_retry timers, then fail.  A
+ * request that was woken by a receive of a shared queue, which another one took, waits for the rest of its timer.
+ */
 static void no_receive(struct o2l_qp *qp, const struct o2l_qp *peer)
 {
-	o2l_fabric.counters.rnr_waits++;
+	const uint64_t now_ns = o2l_fabric.counters.clock_ns;
+	const bool woken = qp->begun && qp->due_ns > now_ns;
+
+	qp->begun = true;
+	o2l_fabric.counters.rnr_waits += !woken;
 	if (qp->attr.rnr_retry == O2L_RETRY_FOREVER) {
 		start_waiting(qp, O2L_WAIT_RNR, O2L_NEVER);
+	} else if (woken) {
+		start_waiting(qp, O2L_WAIT_RNR, qp->due_ns - now_ns);
 	} else if (qp->rnr_left == 0) {
 		fail(qp, IBV_WC_RNR_RETRY_EXC_ERR);
 		return;
@@ -161,7 +170,6 @@ static void step(struct o2l_qp *qp)
 		o2l_qp_drained(qp);
 		break;
 	case O2L_RNR:
-		qp->begun = true;
 		no_receive(qp, outcome.peer);
 		break;
 	case O2L_LOST:

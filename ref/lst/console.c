@@ -11,7 +11,6 @@
 
 /* The session: the requests to the node's framework, one after the other, and the handling of its replies. */
 
-#define MAX_ERRNO   4095u
 #define ALIVE_SHARE 2u /* a DEBUG is sent after 1/ALIVE_SHARE of the node's timeout without a request */
 
 static void enter(struct o2_lst_console *console, enum o2_lst_console_step step);
@@ -28,10 +27,10 @@ const char *o2_lst_console_step_name(enum o2_lst_console_step step)
 	return names[step];
 }
 
-/* The peer chooses the status, so it may be no errno. */
+/* The peer chooses the status, so it may be no errno, and too large. */
 static int errno_of(uint32_t status)
 {
-	return status <= MAX_ERRNO ? -(int)status : -EPROTO;
+	return status <= INT32_MAX ? -(int)status : -EPROTO;
 }
 
 /* --- ends and failures --- */

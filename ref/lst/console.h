@@ -94,7 +94,9 @@ struct o2_lst_console_report {
 	/* The current step; or the step that failed, with status -errno. */
 	enum o2_lst_console_step step;
 	int status;
-	bool refused; /* status is the negative of the one that the node replied with; MKSN, -EBUSY: see owner */
+	/* status is the negative of the one that the node replied with, of one above INT32_MAX -EPROTO; MKSN,
+	 * -EBUSY: see owner. */
+	bool refused;
 	bool taken; /* -ESTALE: the node said that it is in the session of `owner`, no longer in ours */
 	bool has_error;
 	struct o2_error error;

@@ -235,8 +235,8 @@ static int check_call(const struct o2_lst_rpc *rpc, const struct o2_lst_call *as
 	if (asked->bulk != NULL && type != O2_LST_TEST_REQST && type != O2_LST_BRW_REQST)
 		return o2_fail(error, -EINVAL, "lst/no-bulk", "msg_type", type);
 	if (rpc->nfree_calls == 0)
-		return o2_refuse_value(error, -ENOSPC, "lst/calls", "calls", rpc->config.max_calls,
-				       rpc->config.max_calls);
+		return o2_refuse_value(error, -ENOSPC, "lst/calls", "calls",
+				       rpc->config.max_calls + UINT64_C(1), rpc->config.max_calls);
 	return 0;
 }
 

@@ -232,7 +232,8 @@ int o2_lst_test_start(struct o2_lst_tester *tester, const struct o2_lst_try *ask
 
 	assert(o2_lst_test_check(asked->test, NULL) == 0);
 	if (tester->nfree == 0)
-		return o2_refuse_value(error, -ENOSPC, "lst/tests", "tests", tester->max, tester->max);
+		return o2_refuse_value(error, -ENOSPC, "lst/tests", "tests", tester->max + UINT64_C(1),
+				       tester->max);
 	slot = &tester->slot[tester->free[--tester->nfree]];
 	*slot = (struct slot){
 		.in_use = true,

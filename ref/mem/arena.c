@@ -289,7 +289,8 @@ static int map_slot(struct o2_arena *arena, const uint32_t *page, uint32_t npage
 
 	if (arena->nwindows - arena->windows_in_use <= arena->windows_kept)
 		return o2_refuse_value(error, -ENOBUFS, "arena/window/all-in-use", "windows",
-				       arena->windows_in_use, arena->nwindows);
+				       arena->windows_in_use + UINT64_C(1),
+				       arena->nwindows - arena->windows_kept);
 	while (arena->window_used[slot])
 		slot++;
 	addr = arena->window_area + (uint64_t)slot * arena->slot_bytes;
@@ -322,11 +323,10 @@ int o2_arena_window_open(struct o2_arena *arena, const uint32_t *page, uint32_t 
 	}
 	if (rc != 0)
 		return rc;
-	if (addr != NULL) {
-		*window = (struct o2_arena_window){.addr = addr, .slot = -1};
-		return 0;
-	}
-	return map_slot(arena, page, npages, window, error);
+	if (addr == NULL)
+		return map_slot(arena, page, npages, window, error);
+	*window = (struct o2_arena_window){.addr = addr, .slot = -1};
+	return 0;
 }
 
 void o2_arena_window_close(struct o2_arena *arena, struct o2_arena_window *window)

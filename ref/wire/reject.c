@@ -18,7 +18,7 @@ static const struct o2_wire_rule rules[O2_REJECT_RULE_COUNT] = {
 	[O2_REJECT_RULE_SHORT_FOR_WHY] = CLOSES("short-for-why", "length_bytes", 0, O2_LIMIT_BOUND),
 	[O2_REJECT_RULE_MAGIC] = CLOSES("magic", "ibr_magic", O2_REJECT_AT_MAGIC, O2_LIMIT_EXACT),
 	[O2_REJECT_RULE_VERSION] = CLOSES("version", "ibr_version", O2_REJECT_AT_VERSION, O2_LIMIT_BOUND),
-	[O2_REJECT_RULE_WHY] = CLOSES("why", "ibr_why", O2_REJECT_AT_WHY, O2_LIMIT_BOUND),
+	[O2_REJECT_RULE_WHY] = CLOSES("why", "ibr_why", O2_REJECT_AT_WHY, O2_LIMIT_OTHER),
 	[O2_REJECT_RULE_SHORT_FOR_PARAMS] = CLOSES("short-for-params", "length_bytes", 0, O2_LIMIT_BOUND),
 };
 // clang-format on

@@ -27,7 +27,7 @@ int o2_peer_get(struct o2_node *node, uint64_t nid, struct o2_peer **out, struct
 	if (peer != NULL)
 		return 0;
 	if (node->npeers >= node->config.max_peers)
-		return o2_refuse_value(error, -EBUSY, "node/max-peers", "peers", node->npeers,
+		return o2_refuse_value(error, -EBUSY, "node/max-peers", "peers", node->npeers + UINT64_C(1),
 				       node->config.max_peers);
 	peer = calloc(1, sizeof(*peer));
 	if (peer == NULL)
@@ -278,8 +278,8 @@ static int start(struct o2_node *node, uint64_t nid, struct o2_node_op *op, stru
 			return rc;
 	}
 	if (peer->nwaiting >= node->config.max_waiting)
-		return o2_refuse_value(error, -EBUSY, "node/max-waiting", "waiting", peer->nwaiting,
-				       node->config.max_waiting);
+		return o2_refuse_value(error, -EBUSY, "node/max-waiting", "waiting",
+				       peer->nwaiting + UINT64_C(1), node->config.max_waiting);
 	op->deadline_ms = o2_clock_ms(&node->ni->clock) + o2_node_waiting_ms(node);
 	STAILQ_INSERT_TAIL(&peer->waiting, op, entry);
 	peer->nwaiting++;

@@ -410,8 +410,10 @@ TEST(bad_calls)
 	seat_put(&world->seat[0], NID(1));
 	assert_error(seat_start_op(&world->seat[0], NID(1), O2_LNET_PUT, 100, O2_REG_GLOBAL, &error), -EBUSY,
 		     &error, "node/max-waiting");
+	assert_true(error.value == 3 && error.limit == 2);
 	assert_error(seat_start_op(&world->seat[0], NID(2), O2_LNET_PUT, 100, O2_REG_GLOBAL, &error), -EBUSY,
 		     &error, "node/max-peers");
+	assert_true(error.value == 2 && error.limit == 1);
 	world_close(world);
 }
 

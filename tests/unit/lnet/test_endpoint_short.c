@@ -6,7 +6,7 @@
 /*
  * Peers whose messages are shorter than 4096 bytes (docs/transport.md, "Small and large"): the limit is known only
  * after an operation was started, or differs between connections.  Also connections that end while an operation
- * waits for LNet's answer, and interfaces that may not use mode global.
+ * waits for LNet's answer or because of an LNet header, and interfaces that may not use mode global.
  */
 
 #define SHORT	   2048u
@@ -21,6 +21,8 @@ struct peer {
 	void (*handler)(void *context, const struct o2_cm_event *event); /* of the node */
 	void *context;
 	uint32_t shorts; /* the number of arriving CONNREQs or CONNACKs that are changed to SHORT */
+	uint8_t astray;	 /* is added to the destination in the LNet header of each message that is sent */
+	struct o2_work_ops work;
 	/* What the callbacks reported. */
 	uint32_t nended, nputs, nputs_by_rdma;
 	struct o2_lnet_result result[OPERATIONS];
@@ -72,6 +74,21 @@ static void shorten(void *context, const struct o2_cm_event *event)
 	peer->handler(peer->context, &changed);
 }
 
+static int post(void *context, struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad,
+		const struct o2_rdma_desc *sink)
+{
+	const struct peer *peer = context;
+	const struct ibv_send_wr *send = list;
+	uint8_t *bytes;
+
+	(void)sink;
+	while (send->next != NULL)
+		send = send->next;
+	bytes = (uint8_t *)(uintptr_t)send->sg_list[0].addr;
+	bytes[O2_AT_LNET_HDR + O2_LNET_AT_DEST_NID] += peer->astray;
+	return ibv_post_send(qp, list, bad);
+}
+
 static struct o2_transfer_memory memory_at(uint32_t page)
 {
 	static struct o2_kiov kiov[2];
@@ -97,6 +114,8 @@ static void peer_open(struct peers *peers, uint32_t i, uint32_t conns)
 	struct o2_node_config node = O2_NODE_DEFAULTS;
 	struct peer *peer = &peers->peer[i];
 
+	peer->work = (struct o2_work_ops){.context = peer, .post_send = post};
+	config.work_ops = &peer->work;
 	config.caps = &caps;
 	node.conns_per_peer = conns;
 	peer->seat = &peers->pair.seat[i];
@@ -276,4 +295,40 @@ PEERS_TEST(a_large_ping_is_answered, 1)
 					O2_PING_INFO_BYTES, &info, NULL),
 			 2);
 	assert_true(info.ni[1].nid == target.nid);
+}
+
+/*
+ * Of a header for another node, in an IMMEDIATE or a request, LNet's own rule is the reason why the connection ends,
+ * and with it a PUT that is under way and one that waits for LNet's ACK.
+ */
+PEERS_TEST(a_header_that_went_astray, 1)
+{
+	static const char rule[] = "lnet/header/dest-nid";
+	static const struct o2_kiov page = {.page = SOURCE_AT, .len = 4096};
+	const struct o2_transfer_memory whole = {
+		.mode = O2_REG_FMR, .buffer = {.kind = O2_KIOV, .count = 1, .nob = 4096, .kiov = &page}};
+	struct peer *a = &peers->peer[0], *b = &peers->peer[1];
+	const struct o2_transfer_fault *fault = &b->seat->endpoint.fault;
+	struct o2_lnet_target back = target_of(peers, 2, true);
+
+	back.nid = a->seat->side.ni.config.nid;
+	for (uint32_t i = 0; i < 2; i++) {
+		put(peers, 1, false);
+		settle(peers);
+		assert_int_equal(o2_lnet_put(b->seat->endpoint.lnet, &back, NULL, NULL, NULL), 0);
+		settle(peers);
+		a->astray = 1;
+		put(peers, 1, true);
+		a->astray = 0;
+		assert_int_equal(o2_lnet_put(b->seat->endpoint.lnet, &back, &whole, NULL, NULL), 0);
+		a->shorts = 1; /* for the next connection: then the PUTs go by RDMA */
+		settle(peers);
+		assert_int_equal(fault->side, O2_FAULT_PEER_MESSAGE);
+		assert_string_equal(fault->error.rule, rule);
+		assert_string_equal(fault->error.field, "dest_nid");
+		assert_int_equal(fault->error.value, fault->error.limit + 1);
+		assert_int_equal(b->nended, 2 * i + 2);
+		assert_string_equal(b->rule[2 * i], rule);
+		assert_string_equal(b->rule[2 * i + 1], rule);
+	}
 }

@@ -266,6 +266,7 @@ TEST(test_limits)
 	lnet_put(&pair.a, &target, &memory);
 	assert_error(o2_lnet_put(pair.a.lnet, &target, &memory, NULL, &error), -ENOSPC, &error,
 		     "lnet/messages");
+	assert_int_equal(error.value, error.limit + 1);
 	assert_int_equal(o2_lnet_get(pair.a.lnet, &target, &memory, NULL, &error), -ENOSPC);
 	/* The limit also affects peers: there is no room for their PUT_REQ, for our ACK, or for our REPLY. */
 	lnet_offer(&pair.a, 0);

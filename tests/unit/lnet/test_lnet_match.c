@@ -169,6 +169,7 @@ TABLE_TEST(test_attaching)
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(o2_match_attach(table, &good, &error), i);
 	assert_error(o2_match_attach(table, &good, &error), -ENOSPC, &error, "lnet/entry/table-full");
+	assert_true(error.value == 5 && error.limit == 4);
 	assert_int_equal(o2_match_detach(table, 4), -ENOENT);
 	assert_int_equal(o2_match_detach(table, 2), 0);
 	assert_int_equal(o2_match_detach(table, 2), -ENOENT);

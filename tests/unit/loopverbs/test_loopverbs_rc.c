@@ -302,3 +302,39 @@ APART_TEST(loop_back)
 	expect_wc(p->a.rcq, 3, IBV_WC_WR_FLUSH_ERR);
 	expect_empty(p->a.scq);
 }
+
+/* Of two requests that wait for a receive of one shared queue, one takes it; that costs the other no retry. */
+APART_TEST(one_receive_for_two_that_wait)
+{
+	struct ibv_srq_init_attr srq_init = {.attr = {.max_wr = 2, .max_sge = 1}};
+	struct ibv_srq *srq = ibv_create_srq(p->b.pd, &srq_init);
+	struct ibv_qp_init_attr init = {
+		.send_cq = p->b.scq, .recv_cq = p->b.rcq, .srq = srq, .qp_type = IBV_QPT_RC};
+	struct pair other = *p, *const pairs[] = {p, &other};
+	struct pair_options o = pair_defaults;
+	struct o2_loop_counters before, after;
+	struct ibv_recv_wr wr = {.wr_id = 5}, *bad;
+
+	o.rnr_retry = 1;
+	assert_int_equal(ibv_destroy_qp(p->b.qp), 0);
+	other.a.qp = pair_create_qp(&p->a, 0);
+	o2_loop_get_counters(&before);
+	for (uint64_t i = 0; i < 2; i++) {
+		pairs[i]->b.qp = ibv_create_qp(p->b.pd, &init);
+		pair_connect(pairs[i], &o);
+		assert_int_equal(post_send(pairs[i]->a.qp, i, IBV_WR_SEND, IBV_SEND_SIGNALED, NULL, 0), 0);
+	}
+	for (uint64_t i = 0; i < 2; i++) {
+		assert_int_equal(ibv_post_srq_recv(srq, &wr, &bad), 0);
+		expect_wc(p->a.scq, i, IBV_WC_SUCCESS);
+		expect_wc(p->b.rcq, 5, IBV_WC_SUCCESS);
+	}
+	o2_loop_get_counters(&after);
+	assert_int_equal(after.clock_ns, before.clock_ns);
+	assert_int_equal(after.rnr_waits - before.rnr_waits, 2);
+	assert_int_equal(ibv_destroy_qp(other.a.qp), 0);
+	assert_int_equal(ibv_destroy_qp(other.b.qp), 0);
+	assert_int_equal(ibv_destroy_qp(p->b.qp), 0);
+	p->b.qp = NULL;
+	assert_int_equal(ibv_destroy_srq(srq), 0);
+}

@@ -370,6 +370,7 @@ CLIENT_TEST(test_limits_and_stop)
 	start(client, READ);
 	start(client, NONE);
 	assert_error(try_start(client, NONE, &error), -ENOSPC, &error, "lst/calls");
+	assert_true(error.value == 3 && error.limit == 2);
 	o2_lst_rpc_stop(client->rpc, -ESHUTDOWN);
 	assert_int_equal(client->nanswers, 0);
 	assert_error(try_start(client, NONE, &error), -ESHUTDOWN, &error, "lst/stopped");

@@ -282,6 +282,7 @@ TESTER_TEST(test_limits)
 	assert_int_equal(try_test(world, &ping, NULL), 0);
 	assert_int_equal(try_test(world, &ping, NULL), 0);
 	assert_error(try_test(world, &ping, &error), -ENOSPC, &error, "lst/tests");
+	assert_int_equal(error.value, error.limit + 1);
 	assert_int_equal(o2_lst_test_cancel(world->tester, id), 0);
 	world->act = WELL;
 	o2_lnet_deliver_all(&world->pair);

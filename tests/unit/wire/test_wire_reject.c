@@ -118,6 +118,19 @@ TEST(decode_edges)
 			fail_msg("no case trips %s", o2_reject_rule(i)->id);
 }
 
+/* Reason 0 is not within a limit of 9, so the text names none. */
+TEST(text_of_reason_0)
+{
+	const uint8_t bytes[] = {0x91, 0x1b, 0xe9, 0x0b, 0x11, 0x00, 0x00};
+	struct o2_reject found;
+	struct o2_error error;
+	char text[200];
+
+	assert_int_equal(o2_reject_decode(bytes, sizeof(bytes), &found, &error), -EPROTO);
+	o2_error_text(&error, text, sizeof(text));
+	assert_string_equal(text, "wire/reject/why: ibr_why is 0 (Protocol error)");
+}
+
 /* Our magic or LNet's, in either order; any other is refused, even if only one bit differs. */
 TEST(magic)
 {
