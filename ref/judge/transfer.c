@@ -150,7 +150,7 @@ static void judge_stranger(const struct o2_judging *at, const struct o2_judge_tr
 			      at->event->msg->ibm_type, O2_NO_LIMIT);
 	else
 		o2_judge_stray_answer(at, cookie);
-	if (transfer == NULL && at->conn->whole)
+	if (transfer == NULL && at->conn->whole && !o2_judge_has_ended(at->conn))
 		o2_judge_over(at, O2_JUDGE_TRANSFER_UNASKED, 0, "cookie", cookie, O2_NO_LIMIT);
 }
 

@@ -109,7 +109,8 @@ static void judge_elsewhere(const struct o2_judging *at, struct o2_judge_transfe
 		return;
 	}
 	if (transfer == NULL) {
-		judge_stray(at);
+		if (!o2_judge_has_ended(at->conn))
+			judge_stray(at);
 		return;
 	}
 	transfer->written_bytes += at->event->bytes;

@@ -311,3 +311,29 @@ SAY_TEST(test_a_write_for_the_larger_of_two_gets)
 	say_done(say, B, O2_MSG_GET_DONE, 1, (int32_t)larger.bytes, 0);
 	assert_int_equal(say_findings(say), 0);
 }
+
+/* What was on its way when the other side disconnected belongs to transfers that have been forgotten. */
+SAY_TEST(test_what_is_under_way_when_a_side_disconnects)
+{
+	const struct o2_judge_event leaves = {.kind = O2_JUDGE_DISCONNECT, .from = A};
+
+	for (int turn = 0; turn < 2; turn++) {
+		say_connected(say);
+		if (turn == 0) {
+			say_get_req(say, A, 1, &sink, 0);
+		} else {
+			say_put_req(say, B, 1, SINK_BYTES, 0);
+			say_put_ack(say, A, 1, 2, &sink, 0);
+		}
+		say_event(say, leaves);
+		say_write(say, B, sink.rkey, sink.addr, 4096);
+		say_write(say, B, sink.rkey, sink.addr + 4096, 4096);
+		say_done(say, B, turn == 0 ? O2_MSG_GET_DONE : O2_MSG_PUT_DONE, 1 + turn, SINK_BYTES, 0);
+		assert_int_equal(say_findings(say), 0);
+		assert_int_equal(say->times[O2_JUDGE_END_OPEN], 1 + turn);
+	}
+	/* Of who has left, the message itself is the finding. */
+	say_done(say, A, O2_MSG_GET_DONE, 9, -5, 0);
+	assert_int_equal(say->times[O2_JUDGE_END_MESSAGE], 1);
+	assert_int_equal(say_findings(say), 1);
+}
