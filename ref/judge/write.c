@@ -199,6 +199,9 @@ void o2_judge_write(const struct o2_judging *at)
 	from->write_bytes += event->bytes;
 	o2_judge_expect(at, O2_JUDGE_WRITE_ANNOUNCED, transfer == NULL ? 0 : transfer->number, "bytes",
 			event->bytes, event->announced_bytes);
+	/* No bytes fill no memory, wherever the address points to. */
+	if (transfer != NULL && event->bytes == 0)
+		return;
 	if (transfer == NULL || !belongs(transfer, event->addr, &i)) {
 		judge_elsewhere(at, transfer);
 		return;

@@ -337,3 +337,22 @@ SAY_TEST(test_what_is_under_way_when_a_side_disconnects)
 	assert_int_equal(say->times[O2_JUDGE_END_MESSAGE], 1);
 	assert_int_equal(say_findings(say), 1);
 }
+
+/* A WRITE of no bytes fills no memory, wherever it points to. */
+SAY_TEST(test_a_write_without_bytes)
+{
+	say_connected(say);
+	say_get_req(say, A, 1, &sink, 0);
+	say_write(say, B, sink.rkey, sink.addr + 4096, 0);
+	say_write(say, B, sink.rkey, sink.addr, 4096);
+	say_write(say, B, sink.rkey, sink.addr, 0);
+	say_write(say, B, sink.rkey, sink.addr + 4096, 4096);
+	say_write(say, B, sink.rkey, sink.addr + SINK_BYTES, 0);
+	say_done(say, B, O2_MSG_GET_DONE, 1, SINK_BYTES, 0);
+	assert_int_equal(say_findings(say), 0);
+	say_write(say, B, sink.rkey, sink.addr, 0);
+	assert_int_equal(say->times[O2_JUDGE_WRITE_ENDED], 1);
+	say_write(say, B, sink.rkey + 1, sink.addr, 0);
+	assert_int_equal(say->times[O2_JUDGE_WRITE_KEY], 1);
+	assert_int_equal(say_findings(say), 2);
+}
