@@ -151,7 +151,7 @@ static bool fill_hole(struct o2_judge_transfer *transfer, uint64_t from, uint64_
 	return transfer->more_holes;
 }
 
-/* The WRITE does not begin just behind all that was written.  False: it fills a hole, or writes twice. */
+/* The WRITE does not begin just behind all that was written.  Returns whether it ends behind that. */
 static bool judge_jump(const struct o2_judging *at, struct o2_judge_transfer *transfer, uint32_t i,
 		       uint64_t from, uint64_t bytes)
 {
@@ -163,7 +163,7 @@ static bool judge_jump(const struct o2_judging *at, struct o2_judge_transfer *tr
 		if (!fill_hole(transfer, start, start + bytes))
 			o2_judge_over(at, O2_JUDGE_WRITE_TWICE, transfer->number, "va", at->event->addr,
 				      O2_NO_LIMIT);
-		return false;
+		return start + bytes > next;
 	}
 	add_hole(transfer, next, start);
 	if (start > next) /* else only empty fragments lie between */

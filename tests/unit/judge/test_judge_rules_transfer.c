@@ -356,3 +356,17 @@ SAY_TEST(test_a_write_without_bytes)
 	assert_int_equal(say->times[O2_JUDGE_WRITE_KEY], 1);
 	assert_int_equal(say_findings(say), 2);
 }
+
+/* A WRITE that begins in what was written, and goes on behind it: the next one continues where this one has ended. */
+SAY_TEST(test_a_write_of_old_and_new_bytes)
+{
+	say_connected(say);
+	say_get_req(say, A, 1, &sink, 0);
+	say_write(say, B, sink.rkey, sink.addr, 8);
+	say_write(say, B, sink.rkey, sink.addr + 4, 4092);
+	say_write(say, B, sink.rkey, sink.addr + 4096, 4);
+	say_write(say, B, sink.rkey, sink.addr + 4096, 8);
+	say_write(say, B, sink.rkey, sink.addr + 4104, 4);
+	assert_int_equal(say->times[O2_JUDGE_WRITE_TWICE], 2);
+	assert_int_equal(say_findings(say), 2);
+}
