@@ -52,7 +52,7 @@ enum o2_judge_severity o2_judge_row_severity(const struct o2_judge_row *row);
 
 /* Parts of reports as text: a NID; who broke a rule in which packet; what was seen there ("": nothing). */
 #define O2_JUDGE_ROW_TEXT_BYTES 320u
-#define O2_JUDGE_UNPROVEN_TEXT	"not proven: packets of the other side may be missing"
+#define O2_JUDGE_UNPROVEN_TEXT	"not proven: packets may be missing that would show otherwise"
 #define O2_JUDGE_MORE_TEXT	"more findings did not fit into this report"
 void o2_judge_nid_text(uint64_t nid, char text[O2_NID_TEXT_BYTES]);
 /* A finding as one line, without a newline. */
