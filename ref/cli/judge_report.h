@@ -22,6 +22,7 @@ struct o2_judge_row {
 	enum o2_judge_rule_id rule;
 	const char *wire_rule;	    /* rule message/wire: the codec's rule; else NULL */
 	uint64_t who_nid, peer_nid; /* 0: not known */
+	uint64_t conn;		    /* of the first time: the connection's id */
 	uint64_t times;
 	bool unproven;
 	/* Of the first time: packet number, time, earlier packet that it refers to (0: none). */
