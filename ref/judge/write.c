@@ -187,6 +187,15 @@ static void judge_place(const struct o2_judging *at, struct o2_judge_transfer *t
 	}
 }
 
+/* Who writes the first byte now has written none before: what was written until then was for another transfer. */
+static void begin(struct o2_judge_transfer *transfer, uint64_t place)
+{
+	if (!transfer->unsure || place != 0)
+		return;
+	transfer->unsure = false;
+	transfer->written_bytes = 0;
+}
+
 void o2_judge_write(const struct o2_judging *at)
 {
 	const struct o2_judge_event *event = at->event;
@@ -206,14 +215,12 @@ void o2_judge_write(const struct o2_judging *at)
 		judge_elsewhere(at, transfer);
 		return;
 	}
-	transfer->written_bytes += event->bytes;
 	inside = event->addr - transfer->frag[i].rf_addr;
 	room = transfer->frag[i].rf_nob - inside;
-	if (event->bytes > room)
+	begin(transfer, bytes_before(transfer, i, inside));
+	transfer->written_bytes += event->bytes;
+	if (event->bytes > room && !transfer->unsure)
 		o2_judge_over(at, O2_JUDGE_WRITE_OUTSIDE, transfer->number, "bytes", event->bytes, room);
-	/* Who writes the first byte now has written none before: nothing of this transfer was missed. */
-	if (transfer->unsure && bytes_before(transfer, i, inside) == 0)
-		transfer->unsure = false;
 	if (!transfer->shared && !transfer->unsure)
 		judge_place(at, transfer, i, inside, event->bytes > room ? room : event->bytes);
 }
@@ -223,18 +230,21 @@ void o2_judge_write_part(const struct o2_judging *at)
 	const struct o2_judge_event *event = at->event;
 	struct o2_judge_transfer *transfer = find(at);
 	const uint32_t i = transfer == NULL ? 0 : frag_of(transfer, event->addr);
-	uint64_t inside, room;
+	uint64_t inside, room, place;
 
 	if (transfer == NULL || transfer->shared || i == transfer->nfrags)
 		return;
 	inside = event->addr - transfer->frag[i].rf_addr;
 	room = transfer->frag[i].rf_nob - inside;
-	o2_judge_payload_look(at, &transfer->pattern,
-			      transfer->step == O2_TRANSFER_PUT_OPEN && !transfer->is_reply
-				      ? O2_JUDGE_PAYLOAD_PUT
-				      : O2_JUDGE_PAYLOAD_GET,
-			      transfer->number, bytes_before(transfer, i, inside), event->payload,
-			      event->bytes < room ? event->bytes : room);
+	place = bytes_before(transfer, i, inside);
+	begin(transfer, place);
+	if (transfer->unsure)
+		return;
+	o2_judge_payload_look(
+		at, &transfer->pattern,
+		transfer->step == O2_TRANSFER_PUT_OPEN && !transfer->is_reply ? O2_JUDGE_PAYLOAD_PUT
+									      : O2_JUDGE_PAYLOAD_GET,
+		transfer->number, place, event->payload, event->bytes < room ? event->bytes : room);
 }
 
 /* Fragments are not compared if there are more pairs than this: it would take too long. */
