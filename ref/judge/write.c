@@ -47,14 +47,15 @@ static enum fit fit_of(const struct o2_judge_transfer *transfer, uint64_t addr, 
 /*
  * Find the transfer that a WRITE belongs to: the one that it fits best, or at least one with the key.  Its sink
  * receives the data of its own GETs and of the other side's PUTs.  If several transfers have that memory, the
- * WRITE may be for any of them.
+ * WRITE may be for any of them.  *several: more than one has the key.
  */
-static struct o2_judge_transfer *find(const struct o2_judging *at)
+static struct o2_judge_transfer *find(const struct o2_judging *at, bool *several)
 {
 	const struct o2_judge_event *event = at->event;
 	struct o2_judge_transfer *best = NULL;
 	enum fit best_fit = ELSEWHERE;
 
+	*several = false;
 	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
 		const enum o2_transfer_step step =
 			(int)at->to == side ? O2_TRANSFER_GET_OPEN : O2_TRANSFER_PUT_OPEN;
@@ -65,6 +66,7 @@ static struct o2_judge_transfer *find(const struct o2_judging *at)
 
 			if (transfer->step != step || transfer->rkey != event->rkey)
 				continue;
+			*several = best != NULL;
 			fit = fit_of(transfer, event->addr, event->bytes);
 			if (fit != ELSEWHERE && best_fit != ELSEWHERE)
 				best->shared = transfer->shared = true;
@@ -99,8 +101,8 @@ static void judge_stray(const struct o2_judging *at)
 	o2_judge_over(at, O2_JUDGE_WRITE_KEY, 0, "rkey", at->event->rkey, O2_NO_LIMIT);
 }
 
-/* The WRITE lies in no fragment of an open transfer.  transfer: one that has the key, or NULL. */
-static void judge_elsewhere(const struct o2_judging *at, struct o2_judge_transfer *transfer)
+/* The WRITE lies in no fragment of an open transfer.  transfer: one of `several` that have the key, or NULL. */
+static void judge_elsewhere(const struct o2_judging *at, struct o2_judge_transfer *transfer, bool several)
 {
 	o2_judge_stray_write(at);
 	/* The request may have been missed, or the key was offered before for other memory. */
@@ -113,8 +115,10 @@ static void judge_elsewhere(const struct o2_judging *at, struct o2_judge_transfe
 			judge_stray(at);
 		return;
 	}
-	transfer->written_bytes += at->event->bytes;
-	o2_judge_over(at, O2_JUDGE_WRITE_OUTSIDE, transfer->number, "va", at->event->addr, O2_NO_LIMIT);
+	if (!several)
+		transfer->written_bytes += at->event->bytes;
+	o2_judge_over(at, O2_JUDGE_WRITE_OUTSIDE, several ? 0 : transfer->number, "va", at->event->addr,
+		      O2_NO_LIMIT);
 }
 
 /* Bytes of the transfer that lie before byte `from` of fragment i. */
@@ -200,7 +204,8 @@ void o2_judge_write(const struct o2_judging *at)
 {
 	const struct o2_judge_event *event = at->event;
 	struct o2_judge_end *from = &at->conn->end[at->from];
-	struct o2_judge_transfer *transfer = find(at);
+	bool several;
+	struct o2_judge_transfer *transfer = find(at, &several);
 	uint64_t inside, room;
 	uint32_t i;
 
@@ -212,7 +217,7 @@ void o2_judge_write(const struct o2_judging *at)
 	if (transfer != NULL && event->bytes == 0)
 		return;
 	if (transfer == NULL || !belongs(transfer, event->addr, &i)) {
-		judge_elsewhere(at, transfer);
+		judge_elsewhere(at, transfer, several);
 		return;
 	}
 	inside = event->addr - transfer->frag[i].rf_addr;
@@ -228,7 +233,8 @@ void o2_judge_write(const struct o2_judging *at)
 void o2_judge_write_part(const struct o2_judging *at)
 {
 	const struct o2_judge_event *event = at->event;
-	struct o2_judge_transfer *transfer = find(at);
+	bool several;
+	struct o2_judge_transfer *transfer = find(at, &several);
 	const uint32_t i = transfer == NULL ? 0 : frag_of(transfer, event->addr);
 	uint64_t inside, room, place;
 

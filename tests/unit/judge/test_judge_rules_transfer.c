@@ -370,3 +370,24 @@ SAY_TEST(test_a_write_of_old_and_new_bytes)
 	assert_int_equal(say->times[O2_JUDGE_WRITE_TWICE], 2);
 	assert_int_equal(say_findings(say), 2);
 }
+
+/* Which of two GETs under one key a WRITE was for that is in the memory of neither is not known. */
+SAY_TEST(test_a_write_outside_of_two_gets)
+{
+	const struct say_sink other = {sink.rkey, 0x90000, 1, 4096};
+
+	say_connected(say);
+	say_get_req(say, A, 1, &sink, 0);
+	say_get_req(say, A, 2, &other, 0);
+	say_write(say, B, sink.rkey, sink.addr, 4096);
+	say_write(say, B, sink.rkey, 0x50000, 4096);
+	assert_int_equal(say->times[O2_JUDGE_WRITE_OUTSIDE], 1);
+	assert_int_equal(say->last[O2_JUDGE_WRITE_OUTSIDE].earlier, 0);
+	say_write(say, B, other.rkey, other.addr, 4096);
+	say_done(say, B, O2_MSG_GET_DONE, 2, 4096, 0);
+	assert_int_equal(say_findings(say), 1);
+	say_done(say, B, O2_MSG_GET_DONE, 1, SINK_BYTES, 0);
+	assert_int_equal(say->times[O2_JUDGE_TRANSFER_BYTES], 1);
+	assert_int_equal(say->last[O2_JUDGE_TRANSFER_BYTES].error.value, 4096);
+	assert_int_equal(say_findings(say), 2);
+}
