@@ -391,3 +391,20 @@ SAY_TEST(test_a_write_outside_of_two_gets)
 	assert_int_equal(say->last[O2_JUDGE_TRANSFER_BYTES].error.value, 4096);
 	assert_int_equal(say_findings(say), 2);
 }
+
+/* Of a sink with more room than the PUT has bytes, the source fills as much as it has; the sink is at fault. */
+SAY_TEST(test_a_sink_with_too_much_room)
+{
+	for (int32_t more = 0; more < 2; more++) {
+		say_connected(say);
+		say_put_req(say, A, 5, 4096, 0);
+		say_put_ack(say, B, 5, 6, &sink, 0);
+		say_write(say, A, sink.rkey, sink.addr, 4096);
+		if (more)
+			say_write(say, A, sink.rkey, sink.addr + 4096, 4097);
+		say_done(say, A, O2_MSG_PUT_DONE, 6, more ? SINK_BYTES + 1 : 4096, 0);
+		assert_int_equal(say->times[O2_JUDGE_TRANSFER_SINK], 1 + more);
+		assert_int_equal(say->times[O2_JUDGE_TRANSFER_STATUS], more);
+	}
+	assert_int_equal(say_findings(say), 4);
+}
