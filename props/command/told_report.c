@@ -8,7 +8,7 @@
 
 #include "props/command/told_internal.h"
 
-#define UNPROVEN "not proven: packets of the other side may be missing"
+#define UNPROVEN "not proven: packets may be missing that would show otherwise"
 #define UNKNOWN	 "(unknown)" /* text for a peer whose NID is not known */
 #define SCHEMA	 "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
 

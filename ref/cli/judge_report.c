@@ -27,6 +27,7 @@ struct o2_judge_row o2_judge_row_of(const struct o2_judge_finding *finding)
 		.wire_rule = wire_rule_of(finding),
 		.who_nid = view.nid[finding->who],
 		.peer_nid = view.nid[o2_judge_other(finding->who)],
+		.conn = view.id,
 		.times = 1,
 		.unproven = finding->unproven,
 		.number = finding->number,
@@ -38,6 +39,9 @@ struct o2_judge_row o2_judge_row_of(const struct o2_judge_finding *finding)
 
 bool o2_judge_row_same(const struct o2_judge_row *a, const struct o2_judge_row *b)
 {
+	/* Two nodes without a name may be the same one only on one connection. */
+	if (a->conn != b->conn && (a->who_nid == 0 || a->peer_nid == 0))
+		return false;
 	/* The codec's rule names are literals, so each has one address. */
 	return a->rule == b->rule && a->wire_rule == b->wire_rule && a->unproven == b->unproven &&
 	       a->who_nid == b->who_nid && a->peer_nid == b->peer_nid;

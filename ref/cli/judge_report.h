@@ -22,6 +22,7 @@ struct o2_judge_row {
 	enum o2_judge_rule_id rule;
 	const char *wire_rule;	    /* rule message/wire: the codec's rule; else NULL */
 	uint64_t who_nid, peer_nid; /* 0: not known */
+	uint64_t conn;		    /* of the first time: the connection's id */
 	uint64_t times;
 	bool unproven;
 	/* Of the first time: packet number, time, earlier packet that it refers to (0: none). */
@@ -52,7 +53,7 @@ enum o2_judge_severity o2_judge_row_severity(const struct o2_judge_row *row);
 
 /* Parts of reports as text: a NID; who broke a rule in which packet; what was seen there ("": nothing). */
 #define O2_JUDGE_ROW_TEXT_BYTES 320u
-#define O2_JUDGE_UNPROVEN_TEXT	"not proven: packets of the other side may be missing"
+#define O2_JUDGE_UNPROVEN_TEXT	"not proven: packets may be missing that would show otherwise"
 #define O2_JUDGE_MORE_TEXT	"more findings did not fit into this report"
 void o2_judge_nid_text(uint64_t nid, char text[O2_NID_TEXT_BYTES]);
 /* A finding as one line, without a newline. */

@@ -251,6 +251,12 @@ static inline bool o2_judge_may_have_ended(const struct o2_judge_conn *conn,
 	return conn->one_way || transfer->unsure;
 }
 
+/* A side has disconnected: transfers are forgotten, and nothing is due any more. */
+static inline bool o2_judge_has_ended(const struct o2_judge_conn *conn)
+{
+	return conn->end[O2_JUDGE_A].disconnected || conn->end[O2_JUDGE_B].disconnected;
+}
+
 /* One event on its way through the rules. */
 struct o2_judging {
 	struct o2_judge *judge;

@@ -281,9 +281,7 @@ static void pass_time(struct o2_judge_conn *conn, const struct o2_judge_event *e
 /* Check for overdue answers and credits, unless a side has disconnected or the answers are not seen. */
 static void judge_time(const struct o2_judging *at)
 {
-	const struct o2_judge_conn *conn = at->conn;
-
-	if (conn->one_way || conn->end[O2_JUDGE_A].disconnected || conn->end[O2_JUDGE_B].disconnected)
+	if (at->conn->one_way || o2_judge_has_ended(at->conn))
 		return;
 	o2_judge_transfer_time(at);
 	o2_judge_credits_time(at);

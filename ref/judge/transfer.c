@@ -150,7 +150,7 @@ static void judge_stranger(const struct o2_judging *at, const struct o2_judge_tr
 			      at->event->msg->ibm_type, O2_NO_LIMIT);
 	else
 		o2_judge_stray_answer(at, cookie);
-	if (transfer == NULL && at->conn->whole)
+	if (transfer == NULL && at->conn->whole && !o2_judge_has_ended(at->conn))
 		o2_judge_over(at, O2_JUDGE_TRANSFER_UNASKED, 0, "cookie", cookie, O2_NO_LIMIT);
 }
 
@@ -172,13 +172,15 @@ static bool judge_end(const struct o2_judging *at, const struct o2_judge_transfe
 {
 	const int32_t status = at->event->msg->u.completion.ibcm_status;
 	const uint64_t moved = status < 0 ? 0 : (uint32_t)status;
+	/* A sink that describes more than was asked for is a finding already: the source cannot fill it. */
+	const bool fits = transfer->sink_bytes <= transfer->asked_bytes;
 
 	if (status < 0)
 		return false;
 	/* One finding per cause: if written and reported bytes differ, the descriptor is not checked as well. */
 	if (transfer->written_bytes == moved || transfer->shared || transfer->unsure ||
 	    at->conn->end[at->from].writes_unseen) {
-		if (exact && moved != transfer->sink_bytes)
+		if (exact && fits && moved != transfer->sink_bytes)
 			o2_judge_differs(at, O2_JUDGE_TRANSFER_STATUS, transfer->number, "ibcm_status", moved,
 					 transfer->sink_bytes);
 		else if (moved > transfer->sink_bytes)

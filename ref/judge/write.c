@@ -47,14 +47,15 @@ static enum fit fit_of(const struct o2_judge_transfer *transfer, uint64_t addr, 
 /*
  * Find the transfer that a WRITE belongs to: the one that it fits best, or at least one with the key.  Its sink
  * receives the data of its own GETs and of the other side's PUTs.  If several transfers have that memory, the
- * WRITE may be for any of them.
+ * WRITE may be for any of them.  *several: more than one has the key.
  */
-static struct o2_judge_transfer *find(const struct o2_judging *at)
+static struct o2_judge_transfer *find(const struct o2_judging *at, bool *several)
 {
 	const struct o2_judge_event *event = at->event;
 	struct o2_judge_transfer *best = NULL;
 	enum fit best_fit = ELSEWHERE;
 
+	*several = false;
 	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
 		const enum o2_transfer_step step =
 			(int)at->to == side ? O2_TRANSFER_GET_OPEN : O2_TRANSFER_PUT_OPEN;
@@ -65,6 +66,7 @@ static struct o2_judge_transfer *find(const struct o2_judging *at)
 
 			if (transfer->step != step || transfer->rkey != event->rkey)
 				continue;
+			*several = best != NULL;
 			fit = fit_of(transfer, event->addr, event->bytes);
 			if (fit != ELSEWHERE && best_fit != ELSEWHERE)
 				best->shared = transfer->shared = true;
@@ -99,8 +101,8 @@ static void judge_stray(const struct o2_judging *at)
 	o2_judge_over(at, O2_JUDGE_WRITE_KEY, 0, "rkey", at->event->rkey, O2_NO_LIMIT);
 }
 
-/* The WRITE lies in no fragment of an open transfer.  transfer: one that has the key, or NULL. */
-static void judge_elsewhere(const struct o2_judging *at, struct o2_judge_transfer *transfer)
+/* The WRITE lies in no fragment of an open transfer.  transfer: one of `several` that have the key, or NULL. */
+static void judge_elsewhere(const struct o2_judging *at, struct o2_judge_transfer *transfer, bool several)
 {
 	o2_judge_stray_write(at);
 	/* The request may have been missed, or the key was offered before for other memory. */
@@ -109,11 +111,14 @@ static void judge_elsewhere(const struct o2_judging *at, struct o2_judge_transfe
 		return;
 	}
 	if (transfer == NULL) {
-		judge_stray(at);
+		if (!o2_judge_has_ended(at->conn))
+			judge_stray(at);
 		return;
 	}
-	transfer->written_bytes += at->event->bytes;
-	o2_judge_over(at, O2_JUDGE_WRITE_OUTSIDE, transfer->number, "va", at->event->addr, O2_NO_LIMIT);
+	if (!several)
+		transfer->written_bytes += at->event->bytes;
+	o2_judge_over(at, O2_JUDGE_WRITE_OUTSIDE, several ? 0 : transfer->number, "va", at->event->addr,
+		      O2_NO_LIMIT);
 }
 
 /* Bytes of the transfer that lie before byte `from` of fragment i. */
@@ -150,7 +155,7 @@ static bool fill_hole(struct o2_judge_transfer *transfer, uint64_t from, uint64_
 	return transfer->more_holes;
 }
 
-/* The WRITE does not begin just behind all that was written.  False: it fills a hole, or writes twice. */
+/* The WRITE does not begin just behind all that was written.  Returns whether it ends behind that. */
 static bool judge_jump(const struct o2_judging *at, struct o2_judge_transfer *transfer, uint32_t i,
 		       uint64_t from, uint64_t bytes)
 {
@@ -162,7 +167,7 @@ static bool judge_jump(const struct o2_judging *at, struct o2_judge_transfer *tr
 		if (!fill_hole(transfer, start, start + bytes))
 			o2_judge_over(at, O2_JUDGE_WRITE_TWICE, transfer->number, "va", at->event->addr,
 				      O2_NO_LIMIT);
-		return false;
+		return start + bytes > next;
 	}
 	add_hole(transfer, next, start);
 	if (start > next) /* else only empty fragments lie between */
@@ -186,11 +191,21 @@ static void judge_place(const struct o2_judging *at, struct o2_judge_transfer *t
 	}
 }
 
+/* Who writes the first byte now has written none before: what was written until then was for another transfer. */
+static void begin(struct o2_judge_transfer *transfer, uint64_t place)
+{
+	if (!transfer->unsure || place != 0)
+		return;
+	transfer->unsure = false;
+	transfer->written_bytes = 0;
+}
+
 void o2_judge_write(const struct o2_judging *at)
 {
 	const struct o2_judge_event *event = at->event;
 	struct o2_judge_end *from = &at->conn->end[at->from];
-	struct o2_judge_transfer *transfer = find(at);
+	bool several;
+	struct o2_judge_transfer *transfer = find(at, &several);
 	uint64_t inside, room;
 	uint32_t i;
 
@@ -198,18 +213,19 @@ void o2_judge_write(const struct o2_judging *at)
 	from->write_bytes += event->bytes;
 	o2_judge_expect(at, O2_JUDGE_WRITE_ANNOUNCED, transfer == NULL ? 0 : transfer->number, "bytes",
 			event->bytes, event->announced_bytes);
+	/* No bytes fill no memory, wherever the address points to. */
+	if (transfer != NULL && event->bytes == 0)
+		return;
 	if (transfer == NULL || !belongs(transfer, event->addr, &i)) {
-		judge_elsewhere(at, transfer);
+		judge_elsewhere(at, transfer, several);
 		return;
 	}
-	transfer->written_bytes += event->bytes;
 	inside = event->addr - transfer->frag[i].rf_addr;
 	room = transfer->frag[i].rf_nob - inside;
-	if (event->bytes > room)
+	begin(transfer, bytes_before(transfer, i, inside));
+	transfer->written_bytes += event->bytes;
+	if (event->bytes > room && !transfer->unsure)
 		o2_judge_over(at, O2_JUDGE_WRITE_OUTSIDE, transfer->number, "bytes", event->bytes, room);
-	/* Who writes the first byte now has written none before: nothing of this transfer was missed. */
-	if (transfer->unsure && bytes_before(transfer, i, inside) == 0)
-		transfer->unsure = false;
 	if (!transfer->shared && !transfer->unsure)
 		judge_place(at, transfer, i, inside, event->bytes > room ? room : event->bytes);
 }
@@ -217,20 +233,24 @@ void o2_judge_write(const struct o2_judging *at)
 void o2_judge_write_part(const struct o2_judging *at)
 {
 	const struct o2_judge_event *event = at->event;
-	struct o2_judge_transfer *transfer = find(at);
+	bool several;
+	struct o2_judge_transfer *transfer = find(at, &several);
 	const uint32_t i = transfer == NULL ? 0 : frag_of(transfer, event->addr);
-	uint64_t inside, room;
+	uint64_t inside, room, place;
 
 	if (transfer == NULL || transfer->shared || i == transfer->nfrags)
 		return;
 	inside = event->addr - transfer->frag[i].rf_addr;
 	room = transfer->frag[i].rf_nob - inside;
-	o2_judge_payload_look(at, &transfer->pattern,
-			      transfer->step == O2_TRANSFER_PUT_OPEN && !transfer->is_reply
-				      ? O2_JUDGE_PAYLOAD_PUT
-				      : O2_JUDGE_PAYLOAD_GET,
-			      transfer->number, bytes_before(transfer, i, inside), event->payload,
-			      event->bytes < room ? event->bytes : room);
+	place = bytes_before(transfer, i, inside);
+	begin(transfer, place);
+	if (transfer->unsure)
+		return;
+	o2_judge_payload_look(
+		at, &transfer->pattern,
+		transfer->step == O2_TRANSFER_PUT_OPEN && !transfer->is_reply ? O2_JUDGE_PAYLOAD_PUT
+									      : O2_JUDGE_PAYLOAD_GET,
+		transfer->number, place, event->payload, event->bytes < room ? event->bytes : room);
 }
 
 /* Fragments are not compared if there are more pairs than this: it would take too long. */

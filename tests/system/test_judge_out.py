@@ -8,6 +8,7 @@ usage: test_judge_out.py [O2REF]   the program; default $O2REF_CLI, else build/g
 import json
 import os
 import resource
+import struct
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -16,7 +17,7 @@ from urllib.parse import unquote
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from cli.judge_cases import GET_DONE, IMMEDIATE, PROGRAM, THERE, Files, crowd, judge, lost, message, rules, wrong_status  # noqa: E402
+from cli.judge_cases import GET_DONE, GET_REQ, IMMEDIATE, PROGRAM, THERE, Files, crowd, judge, lost, message, rules, wrong_status  # noqa: E402
 from cli.pcap_cases import pcap, send  # noqa: E402
 from test_judge import FOLDER, HELD, MESSAGE, USAGE, Capture, suite  # noqa: E402
 
@@ -192,6 +193,17 @@ class Unproven(Files):
         self.assertEqual((done.returncode, found["rule"], found["severity"], found["proven"], found["packet"]),
                          (HELD, "transfer/unasked", "note", False, number))
         self.assertIn(b"not proven", judge(path).stdout)
+
+    def test_whose_packets_may_be_missing(self):
+        """A GET has no answer: nothing of the other side's is in question, but the answer of who seems to be late."""
+        capture = Capture("get_nomatch_big.plain.pcap")
+        _, late = capture.of_type(GET_REQ)
+        for number in range(late, len(capture.packets) + 1):
+            head = capture.packets[number - 1][0]
+            capture.packets[number - 1][0] = struct.pack("<I", struct.unpack_from("<I", head)[0] + 60) + head[4:]
+        path = self.put("late.pcap", capture.bytes(without=capture.of_type(GET_DONE)))
+        text = judge(path).stdout.decode()
+        self.assertRegex(text, r"note +transfer/unanswered .*\n.*\n +not proven: packets may be missing that would show otherwise\n")
 
 
 class Nobody(Files):

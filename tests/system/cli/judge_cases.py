@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from cli.pcap_cases import pcap, roce, send  # noqa: E402
 from test_judge import AT_STATUS, AT_TYPE, FOLDER, MESSAGE, PROGRAM, PUT_DONE, PUT_REQ, ROOT, Capture, understate  # noqa: E402
 
-IMMEDIATE, PUT_ACK, GET_DONE = 0xd1, 0xd4, 0xd7
+IMMEDIATE, PUT_ACK, GET_REQ, GET_DONE = 0xd1, 0xd4, 0xd6, 0xd7
 AT_NOB, AT_SRCNID, AT_PUT_LENGTH, AT_DESC = 8, 16, 76, 64
 THERE, BACK = {"source": 1, "target": 2, "qp": 0x11}, {"source": 2, "target": 1, "qp": 0x12}
 ACKED = roce(0x11, 100, extra=bytes(4), **BACK)  # answers packet 100, which shows that both ways are one connection

@@ -77,6 +77,21 @@ TEST(test_rows_of_a_report)
 		o2_judge_report_add(&report, &finding);
 	assert_int_equal(report.count, 1);
 	assert_int_equal(report.row[0].times, 3);
+	/* On another connection, one that has not named itself may be another node, and so may its peer. */
+	say_meet(&say, O2_JUDGE_LATER);
+	finding.conn = say.conn;
+	o2_judge_report_add(&report, &finding);
+	say_noop(&say, O2_JUDGE_B, 0);
+	o2_judge_report_add(&report, &finding);
+	assert_int_equal(report.count, 3);
+	say_meet(&say, O2_JUDGE_LATER);
+	finding.conn = say.conn;
+	say_noop(&say, O2_JUDGE_B, 0);
+	o2_judge_report_add(&report, &finding);
+	assert_int_equal(report.count, 3);
+	assert_int_equal(report.row[0].times, 3);
+	assert_int_equal(report.row[1].times, 1);
+	assert_int_equal(report.row[2].times, 2);
 	say_close(&say);
 }
 

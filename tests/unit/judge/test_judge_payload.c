@@ -354,3 +354,55 @@ TEST(test_nodes_behind_a_router)
 		say_close(&say);
 	}
 }
+
+#define KEY  0x77
+#define SINK 0x10000
+
+/* B writes the bytes from `at` to 100 of the place in one packet for each half: the second one of this stream. */
+static void write_from(struct say *say, uint32_t at, uint64_t stream)
+{
+	uint8_t bytes[50];
+
+	for (uint32_t from = at; from < 100; from += sizeof(bytes)) {
+		o2_stream_fill(bytes, sizeof(bytes), 1, from == 0 ? 5 : stream, from);
+		say_event(say, (struct o2_judge_event){.kind = O2_JUDGE_PART,
+						       .from = B,
+						       .rkey = KEY,
+						       .addr = SINK + from,
+						       .bytes = sizeof(bytes),
+						       .payload = bytes});
+	}
+	say_write(say, B, KEY, SINK + at, 100 - at);
+}
+
+/* A GET comes again while B writes: for it, or for one before it that was missed.  Its first byte shows where it begins. */
+TEST(test_what_was_under_way_for_a_get_that_comes_again)
+{
+	const struct o2_judge_options options = {
+		.timeout_ms = 50000, .keepalive_ms = 1000, .lossy = true, .seed = 1};
+
+	for (uint32_t wrong = 0; wrong < 2; wrong++) {
+		struct say say;
+		struct o2_msg msg = say_header(A, O2_MSG_GET_REQ, 0);
+
+		say_open(&say, &options);
+		say_meet(&say, O2_JUDGE_LATER);
+		put_at(&say, 5, 0, true);
+		say_write(&say, B, KEY, SINK + 25, 1);
+		msg.u.get.ibgm_cookie = 1;
+		msg.u.get.hdr.type = O2_LNET_GET;
+		msg.u.get.hdr.msg.get.match_bits = 0x1234;
+		msg.u.get.hdr.msg.get.sink_length = 100;
+		msg.u.get.ibgm_rd = (struct o2_rdma_desc){.rd_key = KEY, .rd_nfrags = 1};
+		msg.u.get.ibgm_rd.rd_frags[0] = (struct o2_rdma_frag){100, SINK};
+		say_msg(&say, A, &msg);
+		write_from(&say, 50, 6);
+		say_write(&say, B, KEY, SINK + 50, 51);
+		write_from(&say, 0, 5 + wrong);
+		say_done(&say, B, O2_MSG_GET_DONE, 1, 100, 0);
+		say_noop(&say, A, 0);
+		assert_int_equal(say.times[O2_JUDGE_PAYLOAD_GET], wrong);
+		assert_int_equal(say_findings(&say), wrong);
+		say_close(&say);
+	}
+}

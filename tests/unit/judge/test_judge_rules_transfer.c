@@ -311,3 +311,100 @@ SAY_TEST(test_a_write_for_the_larger_of_two_gets)
 	say_done(say, B, O2_MSG_GET_DONE, 1, (int32_t)larger.bytes, 0);
 	assert_int_equal(say_findings(say), 0);
 }
+
+/* What was on its way when the other side disconnected belongs to transfers that have been forgotten. */
+SAY_TEST(test_what_is_under_way_when_a_side_disconnects)
+{
+	const struct o2_judge_event leaves = {.kind = O2_JUDGE_DISCONNECT, .from = A};
+
+	for (int turn = 0; turn < 2; turn++) {
+		say_connected(say);
+		if (turn == 0) {
+			say_get_req(say, A, 1, &sink, 0);
+		} else {
+			say_put_req(say, B, 1, SINK_BYTES, 0);
+			say_put_ack(say, A, 1, 2, &sink, 0);
+		}
+		say_event(say, leaves);
+		say_write(say, B, sink.rkey, sink.addr, 4096);
+		say_write(say, B, sink.rkey, sink.addr + 4096, 4096);
+		say_done(say, B, turn == 0 ? O2_MSG_GET_DONE : O2_MSG_PUT_DONE, 1 + turn, SINK_BYTES, 0);
+		assert_int_equal(say_findings(say), 0);
+		assert_int_equal(say->times[O2_JUDGE_END_OPEN], 1 + turn);
+	}
+	/* Of who has left, the message itself is the finding. */
+	say_done(say, A, O2_MSG_GET_DONE, 9, -5, 0);
+	assert_int_equal(say->times[O2_JUDGE_END_MESSAGE], 1);
+	assert_int_equal(say_findings(say), 1);
+}
+
+/* A WRITE of no bytes fills no memory, wherever it points to. */
+SAY_TEST(test_a_write_without_bytes)
+{
+	say_connected(say);
+	say_get_req(say, A, 1, &sink, 0);
+	say_write(say, B, sink.rkey, sink.addr + 4096, 0);
+	say_write(say, B, sink.rkey, sink.addr, 4096);
+	say_write(say, B, sink.rkey, sink.addr, 0);
+	say_write(say, B, sink.rkey, sink.addr + 4096, 4096);
+	say_write(say, B, sink.rkey, sink.addr + SINK_BYTES, 0);
+	say_done(say, B, O2_MSG_GET_DONE, 1, SINK_BYTES, 0);
+	assert_int_equal(say_findings(say), 0);
+	say_write(say, B, sink.rkey, sink.addr, 0);
+	assert_int_equal(say->times[O2_JUDGE_WRITE_ENDED], 1);
+	say_write(say, B, sink.rkey + 1, sink.addr, 0);
+	assert_int_equal(say->times[O2_JUDGE_WRITE_KEY], 1);
+	assert_int_equal(say_findings(say), 2);
+}
+
+/* A WRITE that begins in what was written, and goes on behind it: the next one continues where this one has ended. */
+SAY_TEST(test_a_write_of_old_and_new_bytes)
+{
+	say_connected(say);
+	say_get_req(say, A, 1, &sink, 0);
+	say_write(say, B, sink.rkey, sink.addr, 8);
+	say_write(say, B, sink.rkey, sink.addr + 4, 4092);
+	say_write(say, B, sink.rkey, sink.addr + 4096, 4);
+	say_write(say, B, sink.rkey, sink.addr + 4096, 8);
+	say_write(say, B, sink.rkey, sink.addr + 4104, 4);
+	assert_int_equal(say->times[O2_JUDGE_WRITE_TWICE], 2);
+	assert_int_equal(say_findings(say), 2);
+}
+
+/* Which of two GETs under one key a WRITE was for that is in the memory of neither is not known. */
+SAY_TEST(test_a_write_outside_of_two_gets)
+{
+	const struct say_sink other = {sink.rkey, 0x90000, 1, 4096};
+
+	say_connected(say);
+	say_get_req(say, A, 1, &sink, 0);
+	say_get_req(say, A, 2, &other, 0);
+	say_write(say, B, sink.rkey, sink.addr, 4096);
+	say_write(say, B, sink.rkey, 0x50000, 4096);
+	assert_int_equal(say->times[O2_JUDGE_WRITE_OUTSIDE], 1);
+	assert_int_equal(say->last[O2_JUDGE_WRITE_OUTSIDE].earlier, 0);
+	say_write(say, B, other.rkey, other.addr, 4096);
+	say_done(say, B, O2_MSG_GET_DONE, 2, 4096, 0);
+	assert_int_equal(say_findings(say), 1);
+	say_done(say, B, O2_MSG_GET_DONE, 1, SINK_BYTES, 0);
+	assert_int_equal(say->times[O2_JUDGE_TRANSFER_BYTES], 1);
+	assert_int_equal(say->last[O2_JUDGE_TRANSFER_BYTES].error.value, 4096);
+	assert_int_equal(say_findings(say), 2);
+}
+
+/* Of a sink with more room than the PUT has bytes, the source fills as much as it has; the sink is at fault. */
+SAY_TEST(test_a_sink_with_too_much_room)
+{
+	for (int32_t more = 0; more < 2; more++) {
+		say_connected(say);
+		say_put_req(say, A, 5, 4096, 0);
+		say_put_ack(say, B, 5, 6, &sink, 0);
+		say_write(say, A, sink.rkey, sink.addr, 4096);
+		if (more)
+			say_write(say, A, sink.rkey, sink.addr + 4096, 4097);
+		say_done(say, A, O2_MSG_PUT_DONE, 6, more ? SINK_BYTES + 1 : 4096, 0);
+		assert_int_equal(say->times[O2_JUDGE_TRANSFER_SINK], 1 + more);
+		assert_int_equal(say->times[O2_JUDGE_TRANSFER_STATUS], more);
+	}
+	assert_int_equal(say_findings(say), 4);
+}
