@@ -365,7 +365,8 @@ static int run(int argc, char **argv)
 	command = argv[first];
 	argument = argv[first + 1];
 	if (strcmp(command, "list") == 0)
-		return o2_own_list(&a);
+		return o2_props_check(&a, command, command, true) != 0 ? O2_PROPS_EXIT_USAGE
+								       : o2_own_list(&a);
 	name = property_of(&a, command, argument, &length);
 	property = o2_own_find(&a, name, length);
 	if (property.ops == NULL && strcmp(name, "transfer") != 0) {

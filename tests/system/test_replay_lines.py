@@ -33,7 +33,7 @@ def again(line):
 
 
 def started(words, **how):
-    done = subprocess.run([PROGRAM, *words], capture_output=True, text=True, errors="surrogateescape", timeout=120, check=False,
+    done = subprocess.run([Path(PROGRAM).absolute(), *words], capture_output=True, text=True, errors="surrogateescape", timeout=120, check=False,
                           **how)
     return done.returncode, done.stdout + done.stderr
 
@@ -145,6 +145,14 @@ class ReplayLines(unittest.TestCase):
             for member in ("case_file", "scenario_file", "replay"):
                 self.assertRegex(text, rf'"{member}": ".*{re.escape(shown)}/transfer-')
 
+    def test_folder_that_looks_like_an_option(self):
+        with tempfile.TemporaryDirectory(prefix="o2ref-replay-") as folder:
+            text = started([*RUN, "--out", "-x"], cwd=folder)[1]
+            self.assertEqual(started(again(replay_line(text)), cwd=folder)[0], 1, text)
+            words = shlex.split(line_after(text, "  explain: o2props-mutants "))
+            status, text = started([*words[:2], "--all", *words[4:]], cwd=folder)
+            self.assertEqual(status, 1, text)
+
     def test_exhaustive(self):
         """The line visits the same cases again, up to the one that failed."""
         run = ["run", "codec", "--mutant", "without/wire/header/magic", "--findings", "1"]
@@ -239,6 +247,10 @@ class Refused(unittest.TestCase):
                     (["run", "transfer", "--far-timeout", "7"], "--far-timeout is for --far"),
                     (["replay", "x.json", "--far-side", "source"], "--far-side is for --far"),
                     (["list", "extra"], "unexpected argument 'extra'"),
+                    (["list", "--json"], "--json is for run, not for list"),
+                    (["list", "--cases", "4"], "--cases is for run and for export of transfers, not for list"),
+                    (["list", "--modes", "fmr"], "--modes is for property transfer, not for list"),
+                    (["run", "codec", "--out", ""], "--out is '', not a directory"),
                     (["run", "codec", "--far", "env"], "--far is for property transfer, not for codec"),
                     (["run", "nodes", "--connect", "cm"], "--connect is for property transfer, not for nodes"),
                     (["run", "endpoint", "--modes", "fmr"], "--modes is for property transfer, not for endpoint"),
