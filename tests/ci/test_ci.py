@@ -747,6 +747,14 @@ class CannotBegin(TemporaryFolder):
                 (("mutants", "--judge", "--only", "none-such"), "ci/mutants: no mutant none-such in tests/mutants/*.toml"),
                 (("mutants", "--judge", "--write", "--only", "swap-fragments"),
                  "ci/mutants: --write cannot be used with --only: it writes the whole table"),
+                (("mutants", "--no-build", "--seconds", "0"), "ci/mutants: --seconds is 0, allowed are 1 and more"),
+                (("mutants", "--no-build", "--cases", "0"), "ci/mutants: --cases is 0, allowed are 1 and more"),
+                (("mutants", "--no-build", "--seeds", "1,-1"), "ci/mutants: --seeds is 1,-1, not numbers with commas between them"),
+                (("mutants", "--no-build", "--json", "HERE"), "ci/mutants: HERE: Is a directory"),
+                (("mutants", "--systematic", "2", "--json", "HERE"), "ci/mutants: HERE: Is a directory"),
+                (("bench", "--json", "HERE"), "ci/bench: HERE: Is a directory"),
+                (("bench-fuzz", "--no-build", "--json", "HERE"), "ci/bench-fuzz: HERE: Is a directory"),
+                (("coverage", "--html", "HERE"), "ci/coverage: HERE: Is a directory"),
                 (("same", "--cases", "-1", "HEAD"), "same: error: --cases is -1, allowed are 0 and more"),
                 (("test", "--seed", "x"), "ci/test: error: argument --seed: is 'x', not a number of 0 to 2^64 - 1"),
                 (("campaign", "--seed", "-1"), "ci/campaign: error: argument --seed: is '-1', not a number of 0 to 2^64 - 1")):
@@ -766,6 +774,8 @@ class CannotBegin(TemporaryFolder):
         done = self.ran("fuzz", "--no-build", "--engine", "libfuzzer", "--build", "HERE/build", "--out", "HERE/out")
         self.assertEqual(done.returncode, 77)
         self.assertRegex(done.stdout, r"^ci/fuzz: cannot run here: \S+/libfuzzer/fuzz_canary is not built\n$")
+        done = self.ran("fuzz-minimise", "--build", "HERE/build", "sg_iov")
+        self.assertEqual((done.returncode, done.stdout), (77, "sg_iov: no binary, build it first\n"))
         for words in ((), ("--judge",)):
             done = self.ran("mutants", "--no-build", *words)
             self.assertEqual((done.returncode, done.stderr), (77, ""), words)
