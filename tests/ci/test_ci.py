@@ -659,6 +659,29 @@ class Coverage(unittest.TestCase):
                                      (4, 3, 3, True, False, False), (5, 2, 0, False, False, False)), [(3, "return f(x,")])
 
 
+class Same(unittest.TestCase):
+    """What ci/same compares (docs/contributing.md, "A change of structure")."""
+
+    def setUp(self):
+        self.script = importlib.machinery.SourceFileLoader("same", str(ROOT / "ci" / "same")).load_module()
+
+    def test_captures_are_decoded_and_judged_as_such(self):
+        asked = []
+        side = types.SimpleNamespace(run=lambda *words: asked.append(words) or "", result=lambda *_words, **_more: "",
+                                     options=lambda *_words: "", source=ROOT, build=ROOT)
+        for _name, ask in self.script.questions(0):
+            ask(side)
+        for file in (ROOT / "corpus" / "captures" / "pcap").glob("*.pcap"):
+            for words in (("decode", "--pcap"), ("judge",)):
+                self.assertIn(("o2ref", *words, file), asked)
+                self.assertIn(("o2ref", *words, "--json", file), asked)
+
+    @unittest.skipUnless(place.program("o2ref").exists(), "o2ref is not built")
+    def test_the_options_of_every_command(self):
+        said = subprocess.run([place.program("o2ref"), "--help"], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(sorted(self.script.COMMANDS["o2ref"]), sorted(["", *re.findall(r"(?m)^  ([a-z]+) ", said)]))
+
+
 class Jobs(unittest.TestCase):
     """A campaign on all processors."""
     # Measured seconds of the steps of profile quick, in a guest and on the host, and of a guest's start.
