@@ -387,6 +387,8 @@ static int run(int argc, char **argv)
 	o2_report_only(a.only);
 	if (start_mutant(&a) != 0)
 		return O2_PROPS_EXIT_USAGE;
+	if (strcmp(command, "export") == 0 && !a.seed_said)
+		fprintf(stderr, "o2props: export, seed 0x%" PRIx64 "\n", a.run.seed);
 	if (strcmp(command, "far") == 0)
 		return o2_far_command(&a, OPEN_NETWORK);
 	if (property.ops == NULL)

@@ -196,6 +196,21 @@ class ReplayLines(unittest.TestCase):
             self.assertEqual(list(Path(folder).iterdir()), [])
 
 
+class Export(unittest.TestCase):
+    def test_its_seed(self):
+        """What was exported from a new seed can be exported again."""
+        for options in (["--cases", "3"], ["--property", "keys"]):
+            with tempfile.TemporaryDirectory(prefix="o2ref-export-") as folder:
+                first, second = f"{folder}/first", f"{folder}/second"
+                status, text = started(["export", first, *options])
+                self.assertEqual(status, 0, text)
+                seed = re.fullmatch(r"o2props: export, seed (0x[0-9a-f]+)\n", text)
+                self.assertTrue(seed, text)
+                self.assertEqual(started(["export", second, *options, "--seed", seed[1]])[0], 0)
+                one, two = ({file.name: file.read_bytes() for file in Path(path).iterdir()} for path in (first, second))
+                self.assertEqual(one, two)
+
+
 class Refused(unittest.TestCase):
     """Options that cannot be used are refused, with the reason."""
 
