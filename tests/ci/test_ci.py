@@ -803,6 +803,16 @@ class CannotBegin(TemporaryFolder):
             done = self.ran("mutants", "--no-build", *words)
             self.assertEqual((done.returncode, done.stderr), (77, ""), words)
 
+    def test_a_target_that_cannot_merge(self):
+        """It is named, and the other targets are tried."""
+        program = self.folder / "build" / "libfuzzer" / "fuzz_sg_iov"
+        program.parent.mkdir(parents=True)
+        program.write_text("#!/bin/sh\nexit 3\n")
+        program.chmod(0o755)
+        done = self.ran("fuzz-minimise", "--build", "HERE/build", "sg_iov", "sg_kiov")
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (1, "sg_iov: -merge=1 ended with status 3\nsg_kiov: no binary, build it first\n", ""))
+
     def test_a_program_that_only_fails_is_no_canary(self):
         program = self.folder / "build" / "libfuzzer" / "fuzz_canary"
         program.parent.mkdir(parents=True)
