@@ -777,6 +777,7 @@ class CannotBegin(TemporaryFolder):
                 (("mutants", "--systematic", "2", "--json", "HERE"), "ci/mutants: HERE: Is a directory"),
                 (("bench", "--json", "HERE"), "ci/bench: HERE: Is a directory"),
                 (("bench-fuzz", "--no-build", "--json", "HERE"), "ci/bench-fuzz: HERE: Is a directory"),
+                (("bench-mutator", "--no-build", "--json", "HERE"), "ci/bench-mutator: HERE: Is a directory"),
                 (("coverage", "--html", "HERE"), "ci/coverage: HERE: Is a directory"),
                 (("same", "--cases", "-1", "HEAD"), "same: error: --cases is -1, allowed are 0 and more"),
                 (("test", "--seed", "x"), "ci/test: error: argument --seed: is 'x', not a number of 0 to 2^64 - 1"),
