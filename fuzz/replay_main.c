@@ -43,6 +43,26 @@ static void put(const char *text)
 		_exit(1);
 }
 
+/* As one word of a shell, which the user types again. */
+static void put_word(const char *text)
+{
+	put("'");
+	for (size_t n; *text != '\0'; text += n) {
+		char part[256];
+
+		n = strcspn(text, "'");
+		n = n < sizeof(part) ? n : sizeof(part) - 1;
+		memcpy(part, text, n);
+		part[n] = '\0';
+		put(part);
+		if (text[n] == '\'') {
+			put("'\\''");
+			n++;
+		}
+	}
+	put("'");
+}
+
 static void name_the_file(void)
 {
 	if (current == NULL)
@@ -50,9 +70,9 @@ static void name_the_file(void)
 	put("FAILED: ");
 	put(current);
 	put("\n  replay: ");
-	put(program);
+	put_word(program);
 	put(" ");
-	put(current);
+	put_word(current);
 	put("\n");
 	current = NULL;
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Merge the reports of several shards: add up the figures of rows, collect all findings, and name missing shards."""
 
+import argparse
 import shlex
 import shutil
 from dataclasses import replace
@@ -134,11 +135,23 @@ def read_all(folders):
     return dict(sorted(parts.items(), key=lambda item: item[0].index)), wrong
 
 
+def work_of(command):
+    """The options that say what a campaign does, besides those that its report has; abbreviated as ci/campaign takes them."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--only", type=lambda names: ",".join(sorted(names.split(","))))
+    for name in ("--sim-operations", "--mixed-minutes", "--mutant"):
+        parser.add_argument(name)
+    for name in ("--host", "--coverage"):
+        parser.add_argument(name, action="store_true")
+    found, _others = parser.parse_known_args(shlex.split(command)[1:])
+    return {f"--{name.replace('_', '-')}": value for name, value in vars(found).items()}
+
+
 def same_campaign(parts):
     """Raise Mixed unless the reports are shards of one campaign."""
     def identity(report):
         return {"number of shards": report.shard.of, "seed": f"0x{report.seed:x}", "profile": report.profile,
-                "minutes": report.minutes, "commit": report.versions.get("o2ref")}
+                "minutes": report.minutes, "commit": report.versions.get("o2ref"), **work_of(report.command)}
 
     folders = list(parts.values())
     first_folder, first = folders[0]

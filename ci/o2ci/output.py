@@ -67,6 +67,24 @@ def leave(program, problem, where):
     sys.exit(EXIT_USAGE)
 
 
+def will_write(program, path):
+    """Check before anything runs that this file, if one is asked for, can be written; else print why not, and exit."""
+    try:
+        if path:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.open("a", encoding="utf-8").close()
+    except OSError as problem:
+        leave(program, problem, path)
+
+
+def write_text(program, path, text):
+    """Write it; if that fails, print why and exit."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        leave(program, problem, path)
+
+
 def write_json(report, folder):
     (folder / "report.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
 

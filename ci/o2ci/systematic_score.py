@@ -14,7 +14,7 @@ from pathlib import Path
 import systematic
 from operators import CLASSES
 
-from . import mutant_runs, mutant_tree
+from . import mutant_runs, mutant_tree, output
 from .mutant_runs import PROPERTY, TEST
 from .place import BUILD, ROOT
 
@@ -168,7 +168,7 @@ def report(results, options):
     if options.json:
         content = {"form": "o2ref/systematic_mutants", "version": 1, "seed": options.seed,
                    "mutants": [entry(result) for result in results]}
-        options.json.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        output.write_text("ci/mutants", options.json, json.dumps(content, indent=1) + "\n")
 
 
 def entry(result):
@@ -239,6 +239,7 @@ def score(mutants, runs, judged, options):
 
 def main(arguments):
     options = parse(arguments)
+    output.will_write("ci/mutants", options.json)
     try:
         judged, places = systematic.read_judged(), systematic.all_places(ROOT)
         if options.check_list:

@@ -365,7 +365,8 @@ static int run(int argc, char **argv)
 	command = argv[first];
 	argument = argv[first + 1];
 	if (strcmp(command, "list") == 0)
-		return o2_own_list(&a);
+		return o2_props_check(&a, command, command, true) != 0 ? O2_PROPS_EXIT_USAGE
+								       : o2_own_list(&a);
 	name = property_of(&a, command, argument, &length);
 	property = o2_own_find(&a, name, length);
 	if (property.ops == NULL && strcmp(name, "transfer") != 0) {
@@ -386,6 +387,8 @@ static int run(int argc, char **argv)
 	o2_report_only(a.only);
 	if (start_mutant(&a) != 0)
 		return O2_PROPS_EXIT_USAGE;
+	if (strcmp(command, "export") == 0 && !a.seed_said)
+		fprintf(stderr, "o2props: export, seed 0x%" PRIx64 "\n", a.run.seed);
 	if (strcmp(command, "far") == 0)
 		return o2_far_command(&a, OPEN_NETWORK);
 	if (property.ops == NULL)

@@ -177,6 +177,8 @@ int o2_props_check(const struct o2_props_arguments *a, const char *command, cons
 		return o2_command_usage(&o2_props_command, "--far-side is for --far");
 	if (a->device[0] == '\0')
 		return o2_command_usage(&o2_props_command, "--device is '', not a device");
+	if (a->run.out_dir != NULL && a->run.out_dir[0] == '\0')
+		return o2_command_usage(&o2_props_command, "--out is '', not a directory");
 	if (!on_devices && !o2_props_in_process(a))
 		return o2_command_usage(&o2_props_command, "--device is '%s', and property %s needs none",
 					a->device, property);

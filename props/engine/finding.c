@@ -95,7 +95,8 @@ void o2_run_write_files(struct runner *r, const uint8_t *bytes, size_t length, u
 		return;
 	mkdir(out_dir, 0777);
 	o2_case_name(bytes, length, digits);
-	if (asprintf(&path, "%s/%s-%s", out_dir, name, digits) < 0)
+	/* The replay line must not take the path for an option. */
+	if (asprintf(&path, "%s%s/%s-%s", out_dir[0] == '-' ? "./" : "", out_dir, name, digits) < 0)
 		return;
 	if (write_case(r, path, bytes, length)) {
 		json_object_set_new(finding, "case_file", o2_json_text(path));

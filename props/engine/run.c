@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/complain.h"
+#include "base/json.h"
 #include "base/monotonic.h"
 #include "props/engine/run_internal.h"
 #include "props/engine/shrink.h"
@@ -55,7 +56,7 @@ static json_t *report_lines(const struct o2_report *report)
 	json_t *lines = json_array();
 
 	for (uint32_t i = 0; i < report->lines; i++)
-		json_array_append_new(lines, json_string(report->line[i]));
+		json_array_append_new(lines, o2_json_text(report->line[i]));
 	return lines;
 }
 
@@ -118,7 +119,7 @@ static void keep_finding(struct runner *r, uint64_t index)
 	json_object_set_new(finding, "signature", json_string(same->signature));
 	if (r->exhaustive == NULL)
 		json_object_set_new(finding, "seed", json_string(seed));
-	json_object_set_new(finding, "case", json_integer((json_int_t)index));
+	json_object_set_new(finding, "case", o2_json_length(index));
 	json_object_set_new(finding, "lines", report_lines(&r->report));
 	json_object_set_new(finding, "shrink_calls", json_integer(shrunk.calls));
 	o2_run_write_files(r, bytes, length, index, finding);

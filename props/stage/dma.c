@@ -94,8 +94,8 @@ static void check_refusal(struct o2_dma_run *run, int rc, const struct o2_error 
 	    (error->index >= run->sg.count || (o2_dma_broken(run, error->index) & 1u << rule) == 0))
 		o2_report_fail(report, "dma/refusal/index", "rule %s is not broken by entry %" PRIu32,
 			       error->rule, error->index);
-	if (error->index != O2_NO_INDEX && !report->failed)
-		o2_dma_check_figures(run, error, report);
+	if (!report->failed)
+		o2_dma_check_figures(run, rule, error, report);
 	run->tally.seen[RULE + rule]++;
 }
 

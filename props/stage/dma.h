@@ -53,8 +53,8 @@ void o2_dma_draw_list(struct o2_dma_run *run, struct o2_choice *c);
 uint32_t o2_dma_broken(const struct o2_dma_run *run, uint32_t entry);
 
 extern const char *const o2_dma_rules[O2_DMA_RULES];
-/* Check the value and the limit of a refusal that names an entry which breaks its rule. */
-void o2_dma_check_figures(const struct o2_dma_run *run, const struct o2_error *error,
+/* Check value and limit of a refusal by rule number `rule`, which is broken, by the entry that it names if any. */
+void o2_dma_check_figures(const struct o2_dma_run *run, uint32_t rule, const struct o2_error *error,
 			  struct o2_report *report);
 
 /* The errno of rule number `rule` on this device. */

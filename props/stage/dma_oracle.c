@@ -95,23 +95,57 @@ uint32_t o2_dma_broken(const struct o2_dma_run *run, uint32_t entry)
 	return broken;
 }
 
-/* docs/mapping.md, "Refusals of dma_map": figures for an entry, and for a page that the table maps outside. */
-void o2_dma_check_figures(const struct o2_dma_run *run, const struct o2_error *error,
-			  struct o2_report *report)
+/* Value and limit of a refusal that is about no entry. */
+static void figures_of_device(const struct o2_dma_run *run, uint32_t rule, uint64_t *value, uint64_t *limit)
 {
 	const struct o2_dma_device *d = &run->device;
-	const bool of_page = strcmp(error->rule, o2_dma_rules[NO_SUCH_DEVICE_PAGE]) == 0;
-	const struct o2_sg_entry *entry = &run->sg.entry[of_page ? 0 : error->index];
-	uint64_t value = entry->page, limit = d->npages;
+	const struct {
+		uint64_t value, limit;
+	} rows[O2_DMA_RULES] = {
+		[KIND] = {d->kind, 2},
+		[PAGE_SIZE] = {d->page_bytes, 65536},
+		[BASE_ALIGNMENT] = {d->base, d->page_bytes},
+		[BASE_WRAPS] = {d->npages, d->page_bytes == 0 ? 0 : (UINT64_MAX - d->base) / d->page_bytes},
+		[COUNT] = {run->sg.count, 257},
+		[NO_TABLE] = {0, d->npages},
+		[FAILED] = {run->sg.count, run->sg.count},
+		[MAPPED_NOTHING] = {0, run->sg.count},
+	};
 
-	if (of_page) {
-		value = error->index < d->npages ? d->iommu.device_page[error->index] : O2_NO_LIMIT;
-	} else if (strcmp(error->rule, o2_dma_rules[PAST_PAGE]) == 0) {
-		value = entry->length;
-		limit = entry->offset >= d->page_bytes ? 0 : d->page_bytes - entry->offset;
-	} else if (strcmp(error->rule, o2_dma_rules[NO_CPU_MAPPING]) == 0) {
-		limit = O2_NO_LIMIT;
+	*value = rows[rule].value;
+	*limit = rows[rule].limit;
+}
+
+/* The same for an entry, and for a page that the table maps outside. */
+static void figures_of_entry(const struct o2_dma_device *d, uint32_t rule, const struct o2_sg_entry *entry,
+			     uint32_t index, uint64_t *value, uint64_t *limit)
+{
+	*limit = d->npages;
+	if (rule == NO_SUCH_DEVICE_PAGE) {
+		*value = index < d->npages ? d->iommu.device_page[index] : O2_NO_LIMIT;
+		return;
 	}
+	*value = entry->page;
+	if (rule == PAST_PAGE) {
+		*value = entry->length;
+		*limit = entry->offset >= d->page_bytes ? 0 : d->page_bytes - entry->offset;
+	} else if (rule == NO_CPU_MAPPING) {
+		*limit = O2_NO_LIMIT;
+	}
+}
+
+/* docs/mapping.md, "Refusals of dma_map". */
+void o2_dma_check_figures(const struct o2_dma_run *run, uint32_t rule, const struct o2_error *error,
+			  struct o2_report *report)
+{
+	const bool of_page = rule == NO_SUCH_DEVICE_PAGE;
+	uint64_t value, limit;
+
+	if (error->index == O2_NO_INDEX)
+		figures_of_device(run, rule, &value, &limit);
+	else
+		figures_of_entry(&run->device, rule, &run->sg.entry[of_page ? 0 : error->index], error->index,
+				 &value, &limit);
 	if (error->value != value || error->limit != limit)
 		o2_report_fail(report, "dma/refusal/figures",
 			       "rule %s says %" PRIu64 ", limit %" PRIu64 ", expected %" PRIu64

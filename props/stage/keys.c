@@ -205,6 +205,44 @@ static void count(struct o2_keys_run *run, const struct o2_key_step *step, const
 	}
 }
 
+/* The state that the model's flags stand for. */
+static enum o2_frd_state state_of(const struct o2_key_model *m)
+{
+	if (!m->mapped)
+		return m->valid ? O2_FRD_IDLE_PREPARED : O2_FRD_FRESH;
+	if (m->valid)
+		return O2_FRD_PREPARED;
+	if (m->invalidating || m->given_up)
+		return m->given_up ? O2_FRD_DOOMED : O2_FRD_INVALIDATING;
+	if (m->posted)
+		return O2_FRD_LIVE;
+	return m->invalidate_last && !m->alive ? O2_FRD_DEAD : O2_FRD_SPENT;
+}
+
+/* Field, value and limit of a refusal (docs/pools.md, "Refusals"). */
+static void check_refusal(const struct o2_key_step *step, const struct o2_key_model *before,
+			  const struct o2_error *error, struct o2_report *report)
+{
+	const bool count = strcmp(error->rule, "frd/post/accepted") == 0;
+	const char *field = count ? "accepted" : "state";
+	const uint64_t value = count ? step->accepted : state_of(before);
+	uint64_t limit = O2_NO_LIMIT;
+
+	if (strcmp(error->rule, "frd/invalidate/order") == 0 ||
+	    strcmp(error->rule, "frd/invalidate/queue") == 0)
+		return;
+	if (count)
+		limit = o2_key_model_requests(before);
+	else if (strcmp(error->rule, "frd/invalidated/state") == 0)
+		limit = O2_FRD_INVALIDATING;
+	else if (strcmp(error->rule, "frd/unmap/key-alive") == 0)
+		limit = O2_FRD_DEAD;
+	if (strcmp(error->field, field) != 0 || error->value != value || error->limit != limit)
+		o2_report_fail(report, "keys/refusal",
+			       "%s: %s is %" PRIu64 ", limit %" PRIu64 "; expected %s, %" PRIu64 ", %" PRIu64,
+			       error->rule, error->field, error->value, error->limit, field, value, limit);
+}
+
 static void check_answer(const struct o2_key_step *step, int rc, const struct o2_error *error,
 			 const struct o2_key_answer *want, const struct o2_frd_chain *chain, uint32_t rkey,
 			 struct o2_report *report)
@@ -291,6 +329,8 @@ static void run_step(struct o2_keys_run *run, const struct o2_key_step *step, st
 	}
 	run->code[run->steps++] = rc;
 	check_answer(step, rc, &error, &want, &chain, rkey, report);
+	if (rc != 0 && !report->failed)
+		check_refusal(step, &model_before, &error, report);
 	if (rc != 0 && !same_key(&run->key, &key_before))
 		o2_report_fail(report, "keys/refused-and-changed", "%s was refused and changed the key",
 			       step_names[step->kind]);

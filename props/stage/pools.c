@@ -171,7 +171,7 @@ static void check_sizes(struct o2_pools_run *run, struct o2_choice *c, struct o2
 	const int rc = o2_pool_sizes(&t, &sizes, &error);
 
 	run->tally.seen[refused ? O2_POOL_SEEN_SIZES_REFUSED : O2_POOL_SEEN_SIZES]++;
-	if (rc != (refused ? -EINVAL : 0) ||
+	if (rc != (refused ? -EINVAL : 0) || (t.ncpts == 0 && (error.value != 0 || error.limit != 1)) ||
 	    (rc == 0 &&
 	     (sizes.tx_size != want[0] || sizes.reg_size != want[1] || sizes.flush_trigger != want[2])))
 		o2_report_fail(report, "pools/sizes",

@@ -65,7 +65,8 @@ static void put_busy(struct o2_pools_run *run, struct o2_pool_subject *s, struct
 
 	tx->held = held;
 	rc = o2_tx_put(&s->tx, tx, &error);
-	if (o2_pools_expect(s, "put", rc, -EINVAL, "tx/idle", &error, report) && error.value != held)
+	if (o2_pools_expect(s, "put", rc, -EINVAL, "tx/idle", &error, report) &&
+	    (error.value != held || error.limit != 0))
 		o2_report_fail(report, "pools/transmit/idle",
 			       "of what is held, 0x%" PRIx32 ", the refusal names 0x%" PRIx64, held,
 			       error.value);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "props/stage/pools_internal.h"
 
@@ -34,6 +35,21 @@ static const char *spoil(size_t wrong, struct o2_fmr_request *request)
 	}
 	request->npages = wrong == 1 ? 0 : O2_MAX_FRAGS + 1;
 	return "pool/fmr/npages";
+}
+
+/* Value and limit of that refusal (docs/pools.md, "Refusals"). */
+static void check_spoilt(const struct o2_pool_subject *s, const struct o2_fmr_request *request,
+			 const struct o2_error *error, struct o2_report *report)
+{
+	const bool pages = strcmp(error->rule, "pool/fmr/npages") == 0;
+	const uint64_t value = pages ? request->npages : request->iova;
+	const uint64_t limit = pages ? s->fmr.config.max_pages : s->fmr.config.page_bytes;
+
+	if (error->value != value || error->limit != limit)
+		o2_report_fail(report, "pools/figures",
+			       "rule %s says %" PRIu64 ", limit %" PRIu64 "; expected %" PRIu64
+			       ", limit %" PRIu64,
+			       error->rule, error->value, error->limit, value, limit);
 }
 
 static void check_taken(const struct o2_pool_subject *s, const struct o2_fmr *fmr, uint32_t element,
@@ -91,7 +107,11 @@ void o2_pools_take_fmr(struct o2_pools_run *run, struct o2_pool_subject *s, stru
 	seen[O2_POOL_SEEN_CACHE_HIT_IDLE] += m->hits_idle - hits_idle;
 	step->number = element;
 	step->code = o2_fmr_take(&s->fmr, &request, &fmr, &error);
-	if (!o2_pools_expect(s, "take", step->code, want, rule, &error, report) || want != 0)
+	if (!o2_pools_expect(s, "take", step->code, want, rule, &error, report))
+		return;
+	if (want == -EINVAL)
+		check_spoilt(s, &request, &error, report);
+	if (want != 0)
 		return;
 	check_taken(s, fmr, element, &request, report);
 	o2_pools_hold(s, element, fmr);

@@ -186,11 +186,15 @@ static int arrive(struct search *s, uint32_t parent, uint32_t event, uint32_t le
 	return 0;
 }
 
+/* A way was found from one state to the next; if it cannot be gone at once, one of the states was another. */
 static void go(struct search *s, const uint8_t *way, uint32_t length)
 {
 	o2_explore_open(s->world, s->report);
 	for (uint32_t k = 0; k < length && !s->report->failed; k++)
-		o2_explore_happen(s->world, way[k]);
+		if (o2_explore_enabled(s->world) & 1u << way[k])
+			o2_explore_happen(s->world, way[k]);
+		else
+			differ(s, "what can happen");
 }
 
 /* True if node i has an untried event.  False also at the maximum path length. */
@@ -214,6 +218,8 @@ static int walk(struct search *s, uint32_t i)
 	int rc = 0;
 
 	go(s, way, length);
+	if (!s->report->failed && o2_explore_enabled(s->world) != s->node[i].enabled)
+		differ(s, "what can happen");
 	while (rc == 0 && !s->report->failed && length < O2_EXPLORE_PATH && has_untried(s, i)) {
 		const uint32_t event = 31u - (uint32_t)__builtin_clz(s->node[i].untried);
 

@@ -659,6 +659,29 @@ class Coverage(unittest.TestCase):
                                      (4, 3, 3, True, False, False), (5, 2, 0, False, False, False)), [(3, "return f(x,")])
 
 
+class Same(unittest.TestCase):
+    """What ci/same compares (docs/contributing.md, "A change of structure")."""
+
+    def setUp(self):
+        self.script = importlib.machinery.SourceFileLoader("same", str(ROOT / "ci" / "same")).load_module()
+
+    def test_captures_are_decoded_and_judged_as_such(self):
+        asked = []
+        side = types.SimpleNamespace(run=lambda *words: asked.append(words) or "", result=lambda *_words, **_more: "",
+                                     options=lambda *_words: "", source=ROOT, build=ROOT)
+        for _name, ask in self.script.questions(0):
+            ask(side)
+        for file in (ROOT / "corpus" / "captures" / "pcap").glob("*.pcap"):
+            for words in (("decode", "--pcap"), ("judge",)):
+                self.assertIn(("o2ref", *words, file), asked)
+                self.assertIn(("o2ref", *words, "--json", file), asked)
+
+    @unittest.skipUnless(place.program("o2ref").exists(), "o2ref is not built")
+    def test_the_options_of_every_command(self):
+        said = subprocess.run([place.program("o2ref"), "--help"], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(sorted(self.script.COMMANDS["o2ref"]), sorted(["", *re.findall(r"(?m)^  ([a-z]+) ", said)]))
+
+
 class Jobs(unittest.TestCase):
     """A campaign on all processors."""
     # Measured seconds of the steps of profile quick, in a guest and on the host, and of a guest's start.
@@ -747,6 +770,15 @@ class CannotBegin(TemporaryFolder):
                 (("mutants", "--judge", "--only", "none-such"), "ci/mutants: no mutant none-such in tests/mutants/*.toml"),
                 (("mutants", "--judge", "--write", "--only", "swap-fragments"),
                  "ci/mutants: --write cannot be used with --only: it writes the whole table"),
+                (("mutants", "--no-build", "--seconds", "0"), "ci/mutants: --seconds is 0, allowed are 1 and more"),
+                (("mutants", "--no-build", "--cases", "0"), "ci/mutants: --cases is 0, allowed are 1 and more"),
+                (("mutants", "--no-build", "--seeds", "1,-1"), "ci/mutants: --seeds is 1,-1, not numbers with commas between them"),
+                (("mutants", "--no-build", "--json", "HERE"), "ci/mutants: HERE: Is a directory"),
+                (("mutants", "--systematic", "2", "--json", "HERE"), "ci/mutants: HERE: Is a directory"),
+                (("bench", "--json", "HERE"), "ci/bench: HERE: Is a directory"),
+                (("bench-fuzz", "--no-build", "--json", "HERE"), "ci/bench-fuzz: HERE: Is a directory"),
+                (("bench-mutator", "--no-build", "--json", "HERE"), "ci/bench-mutator: HERE: Is a directory"),
+                (("coverage", "--html", "HERE"), "ci/coverage: HERE: Is a directory"),
                 (("same", "--cases", "-1", "HEAD"), "same: error: --cases is -1, allowed are 0 and more"),
                 (("test", "--seed", "x"), "ci/test: error: argument --seed: is 'x', not a number of 0 to 2^64 - 1"),
                 (("campaign", "--seed", "-1"), "ci/campaign: error: argument --seed: is '-1', not a number of 0 to 2^64 - 1")):
@@ -766,9 +798,21 @@ class CannotBegin(TemporaryFolder):
         done = self.ran("fuzz", "--no-build", "--engine", "libfuzzer", "--build", "HERE/build", "--out", "HERE/out")
         self.assertEqual(done.returncode, 77)
         self.assertRegex(done.stdout, r"^ci/fuzz: cannot run here: \S+/libfuzzer/fuzz_canary is not built\n$")
+        done = self.ran("fuzz-minimise", "--build", "HERE/build", "sg_iov")
+        self.assertEqual((done.returncode, done.stdout), (77, "sg_iov: no binary, build it first\n"))
         for words in ((), ("--judge",)):
             done = self.ran("mutants", "--no-build", *words)
             self.assertEqual((done.returncode, done.stderr), (77, ""), words)
+
+    def test_a_target_that_cannot_merge(self):
+        """It is named, and the other targets are tried."""
+        program = self.folder / "build" / "libfuzzer" / "fuzz_sg_iov"
+        program.parent.mkdir(parents=True)
+        program.write_text("#!/bin/sh\nexit 3\n")
+        program.chmod(0o755)
+        done = self.ran("fuzz-minimise", "--build", "HERE/build", "sg_iov", "sg_kiov")
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (1, "sg_iov: -merge=1 ended with status 3\nsg_kiov: no binary, build it first\n", ""))
 
     def test_a_program_that_only_fails_is_no_canary(self):
         program = self.folder / "build" / "libfuzzer" / "fuzz_canary"
@@ -778,6 +822,14 @@ class CannotBegin(TemporaryFolder):
         done = self.ran("fuzz", "--canary", "--no-build", "--engine", "libfuzzer", "--build", "HERE/build")
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("canary: NOT FOUND by libfuzzer", done.stdout)
+        fuzz = ("fuzz", "--engine", "libfuzzer", "--build", "HERE/build", "--canary")
+        for file, folder, more in (("canary/work", "canary/work/libfuzzer/canary/in", ["--no-build"]), ("log", "log", [])):
+            path = self.folder / "out" / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("")
+            done = self.ran(*fuzz, *more, "--out", "HERE/out")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertRegex(done.stderr, rf"\Aci/fuzz: {self.folder}/out/{folder}: (Not a directory|File exists)\n\Z")
         done = self.ran("fuzz", "--canary", "--no-build", "--engine", "libfuzzer", "--build", "HERE/build", "--json", "/dev/full")
         self.assertEqual((done.returncode, done.stderr), (2, "ci/fuzz: /dev/full: No space left on device\n"))
 

@@ -90,6 +90,25 @@ class Suites(unittest.TestCase):
 
 
 class Release(unittest.TestCase):
+    def test_sources_and_package_are_of_one_commit(self):
+        with tempfile.TemporaryDirectory() as name:
+            tree = Path(name) / "tree"
+            (tree / "ci").mkdir(parents=True)
+            (tree / "ci" / "release").write_bytes((ROOT / "ci" / "release").read_bytes())
+            (tree / "CMakeLists.txt").write_text("project(o2ref VERSION 1.2 LANGUAGES C)\n")
+            (Path(name) / "cmake").write_text("#!/bin/sh\nexit 9\n")
+            (Path(name) / "cmake").chmod(0o755)
+            for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a", "commit", "-q", "-m", "a"]):
+                subprocess.run(["git", "-C", tree, *words], check=True)
+            environment = {**os.environ, "O2REF_BUILD": f"{name}/build", "PATH": f"{name}:{os.environ['PATH']}"}
+            for file, status in ((None, 9), ("new.c", 1)):
+                if file:
+                    (tree / file).write_text("")
+                done = subprocess.run(["bash", tree / "ci" / "release", "v1.2"], env=environment, capture_output=True, text=True,
+                                      check=False)
+                self.assertEqual(done.returncode, status, done.stderr)
+            self.assertEqual(done.stderr, "ci/release: files differ from the commit, whose sources would be packed: ?? new.c\n")
+
     def test_only_files_of_that_version_are_published(self):
         version = re.search(r"^project\(o2ref VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text(), re.M)[1]
         with tempfile.TemporaryDirectory() as name:

@@ -238,6 +238,20 @@ class Merge(test_ci.TemporaryFolder):
             done, _report = self.merge(*words)
             self.assertEqual(done.returncode, 2, words)
 
+    def test_shards_of_other_work(self):
+        """A part that one shard left out would count as held."""
+        first = self.shard(1, 2)
+        for more, others, status in (("--host", "", 2), ("--only sg", "", 2), ("--only sg,dma", "--only=dma,sg", 0),
+                                     ("--sim-op 5", "--sim-operations 6", 2), ("--sim-op 5", "--sim-operations=5", 0),
+                                     ("--mixed-minutes 1", "", 2), ("--coverage", "", 2), ("--corpora a --no-setup", "--corpora b", 0)):
+            for index, words in ((1, more), (2, others)):
+                report = replace(test_ci.report_of(self.loop(1)), shard=shard.Shard(index, 2), command=f"ci/campaign {words} --seed 7")
+                output.write(report, self.shard(index, 2))
+            done, _report = self.merge("--no-minimise", first, self.folder / "2")
+            self.assertEqual(done.returncode, status, (more, others, done.stdout + done.stderr))
+            if status:
+                self.assertRegex(done.stderr, rf"^ci/merge: {more[:5]}\S* is .*: not of one campaign$")
+
     def test_corpora_in_the_folder_that_is_cleared(self):
         output.prepare(self.folder / "merged")
         kept = self.folder / "merged" / "corpora" / "afl" / "sg_iov" / "a"

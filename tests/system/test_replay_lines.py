@@ -33,7 +33,7 @@ def again(line):
 
 
 def started(words, **how):
-    done = subprocess.run([PROGRAM, *words], capture_output=True, text=True, errors="surrogateescape", timeout=120, check=False,
+    done = subprocess.run([Path(PROGRAM).absolute(), *words], capture_output=True, text=True, errors="surrogateescape", timeout=120, check=False,
                           **how)
     return done.returncode, done.stdout + done.stderr
 
@@ -145,6 +145,14 @@ class ReplayLines(unittest.TestCase):
             for member in ("case_file", "scenario_file", "replay"):
                 self.assertRegex(text, rf'"{member}": ".*{re.escape(shown)}/transfer-')
 
+    def test_folder_that_looks_like_an_option(self):
+        with tempfile.TemporaryDirectory(prefix="o2ref-replay-") as folder:
+            text = started([*RUN, "--out", "-x"], cwd=folder)[1]
+            self.assertEqual(started(again(replay_line(text)), cwd=folder)[0], 1, text)
+            words = shlex.split(line_after(text, "  explain: o2props-mutants "))
+            status, text = started([*words[:2], "--all", *words[4:]], cwd=folder)
+            self.assertEqual(status, 1, text)
+
     def test_exhaustive(self):
         """The line visits the same cases again, up to the one that failed."""
         run = ["run", "codec", "--mutant", "without/wire/header/magic", "--findings", "1"]
@@ -186,6 +194,21 @@ class ReplayLines(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="o2ref-replay-") as folder:
             self.no_file(["codec-[0-9a-f]{16}"], folder, "File too large", run, restore_signals=False, preexec_fn=no_room)
             self.assertEqual(list(Path(folder).iterdir()), [])
+
+
+class Export(unittest.TestCase):
+    def test_its_seed(self):
+        """What was exported from a new seed can be exported again."""
+        for options in (["--cases", "3"], ["--property", "keys"]):
+            with tempfile.TemporaryDirectory(prefix="o2ref-export-") as folder:
+                first, second = f"{folder}/first", f"{folder}/second"
+                status, text = started(["export", first, *options])
+                self.assertEqual(status, 0, text)
+                seed = re.fullmatch(r"o2props: export, seed (0x[0-9a-f]+)\n", text)
+                self.assertTrue(seed, text)
+                self.assertEqual(started(["export", second, *options, "--seed", seed[1]])[0], 0)
+                one, two = ({file.name: file.read_bytes() for file in Path(path).iterdir()} for path in (first, second))
+                self.assertEqual(one, two)
 
 
 class Refused(unittest.TestCase):
@@ -239,6 +262,10 @@ class Refused(unittest.TestCase):
                     (["run", "transfer", "--far-timeout", "7"], "--far-timeout is for --far"),
                     (["replay", "x.json", "--far-side", "source"], "--far-side is for --far"),
                     (["list", "extra"], "unexpected argument 'extra'"),
+                    (["list", "--json"], "--json is for run, not for list"),
+                    (["list", "--cases", "4"], "--cases is for run and for export of transfers, not for list"),
+                    (["list", "--modes", "fmr"], "--modes is for property transfer, not for list"),
+                    (["run", "codec", "--out", ""], "--out is '', not a directory"),
                     (["run", "codec", "--far", "env"], "--far is for property transfer, not for codec"),
                     (["run", "nodes", "--connect", "cm"], "--connect is for property transfer, not for nodes"),
                     (["run", "endpoint", "--modes", "fmr"], "--modes is for property transfer, not for endpoint"),

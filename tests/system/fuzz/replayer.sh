@@ -37,6 +37,12 @@ grep -q "good/deeper/b (3 bytes)" "$scratch/output" || complain "--verbose names
 expect 1 "$scratch/good" "$scratch/mixed"
 grep -q "FAILED: $scratch/mixed/planted-defect" "$scratch/output" || complain "the failing file is not named"
 grep -q 'o2ref fuzz: canary' "$scratch/output" || complain "the violation is not printed"
+mkdir "$scratch/it's a folder"
+cp "$scratch/mixed/planted-defect" "$scratch/it's a folder"
+expect 1 "$scratch/it's a folder"
+line=$(sed -n 's/^  replay: //p' "$scratch/output")
+(eval "$line") >"$scratch/output" 2>&1
+[ $? -eq 1 ] || complain "the replay line does not fail again: $line"
 expect 2 "$scratch/nothing-here"
 mkdir "$scratch/no-file"
 expect 2 "$scratch/no-file"
@@ -46,4 +52,4 @@ expect 2 --no-such-option
 replay=$deep
 expect 1 "$scratch/good"
 grep -q "FAILED: $scratch/good/a" "$scratch/output" || complain "the file that overflows the stack is not named"
-echo "replayer: 9 cases"
+echo "replayer: 10 cases"

@@ -124,6 +124,37 @@ static enum o2_status fails(void *context, struct o2_choice *choice, struct o2_r
 	return O2_STATUS_INTERESTING;
 }
 
+static enum o2_status fails_with_a_byte(void *context, struct o2_choice *choice, struct o2_report *report)
+{
+	o2_report_clear(report);
+	o2_report_fail(report, "late/wrong", "read \xc2, expected a letter");
+	return O2_STATUS_INTERESTING;
+}
+
+/* JSON holds neither all bytes of a line nor all numbers of a case. */
+TEST(test_what_json_cannot_hold_is_in_the_result_all_the_same)
+{
+	static const struct o2_property_ops ops = {
+		.name = "late", .run_case = fails_with_a_byte, .print = print, O2_TALLY_OPS};
+	struct run run = {0};
+	const struct o2_property property = o2_tally_property(&ops, &run.tally, NULL, 0, 0);
+	const struct o2_run_options options = {.device = "model",
+					       .program = "o2props",
+					       .again = "",
+					       .first_case = UINT64_MAX,
+					       .cases = 1,
+					       .findings = 1};
+	const json_t *finding;
+	json_t *result;
+
+	assert_int_equal(o2_run(&property, &options, &result), 1);
+	finding = json_array_get(json_object_get(result, "findings"), 0);
+	assert_string_equal(json_string_value(json_array_get(json_object_get(finding, "lines"), 0)),
+			    "read ?, expected a letter");
+	assert_string_equal(json_string_value(json_object_get(finding, "case")), "0xffffffffffffffff");
+	json_decref(result);
+}
+
 /* A finding for which there is no memory cannot be shown, but the run does not hold. */
 TEST(test_a_finding_that_cannot_be_kept_counts)
 {
