@@ -755,6 +755,8 @@ class CannotBegin(TemporaryFolder):
 
     def test_usage(self):
         (self.folder / "file").write_text("")
+        (self.folder / "build" / "gcc").mkdir(parents=True)
+        (self.folder / "build" / "gcc" / "compile_commands.json").write_text("[]")
         fuzz = ("fuzz", "--no-build", "--engine", "libfuzzer", "--seconds", 1)
         for words, line in (
                 (("campaign", "--no-setup", "--no-build", "--report", "HERE/file/r"), "ci/campaign: HERE/file/r: Not a directory"),
@@ -779,6 +781,7 @@ class CannotBegin(TemporaryFolder):
                 (("bench-fuzz", "--no-build", "--json", "HERE"), "ci/bench-fuzz: HERE: Is a directory"),
                 (("bench-mutator", "--no-build", "--json", "HERE"), "ci/bench-mutator: HERE: Is a directory"),
                 (("coverage", "--html", "HERE"), "ci/coverage: HERE: Is a directory"),
+                (("analyse", "HERE/file"), "ci/analyse: error: preset gcc does not compile: HERE/file"),
                 (("same", "--cases", "-1", "HEAD"), "same: error: --cases is -1, allowed are 0 and more"),
                 (("test", "--seed", "x"), "ci/test: error: argument --seed: is 'x', not a number of 0 to 2^64 - 1"),
                 (("campaign", "--seed", "-1"), "ci/campaign: error: argument --seed: is '-1', not a number of 0 to 2^64 - 1")):
