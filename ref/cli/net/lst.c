@@ -327,10 +327,12 @@ static void take_stock(struct lst *lst)
 static int conclude(struct lst *lst, bool in_order)
 {
 	struct o2_lst_console_report session = *o2_lst_console_report(lst->console);
+	char rejects[O2_NET_REJECTS_BYTES];
 	bool well;
 
-	/* Nobody has removed the session; or its request was under way. */
+	/* Nobody has removed the session; or its request was under way.  Before any message there is none. */
 	session.left |= !in_order && !session.taken;
+	session.left &= lst->session.seen.sent;
 	if (lst->options->reverse)
 		take_stock(lst);
 	else if (lst->report.started_ns == 0)
@@ -341,7 +343,8 @@ static int conclude(struct lst *lst, bool in_order)
 	       lst->report.failed == 0 && lst->report.wrong == 0;
 	if (!in_order)
 		o2_cli_complain("interrupted during step %s", o2_lst_console_step_name(session.step));
-	o2_net_lst_complain_session(lst->options, &session, &lst->fault);
+	o2_net_lst_complain_session(lst->options, &session, &lst->fault,
+				    o2_net_rejects_text(&lst->session, &lst->fault, rejects));
 	if (in_order && session.status == 0)
 		o2_net_complain_ended(&lst->report, lst->options);
 	return o2_net_lst_print_summary(lst->options, &lst->report, &session,

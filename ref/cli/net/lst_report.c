@@ -85,7 +85,7 @@ static void complain_owned(const char *nid, const struct o2_lst_console_report *
 
 /* A failure that nothing else explains. */
 static void complain_failed(const char *nid, const struct o2_lst_console_report *session,
-			    const struct o2_transfer_fault *fault)
+			    const struct o2_transfer_fault *fault, const char *rejects)
 {
 	char why[TEXT_BYTES] = "", name[O2_ERRNO_TEXT_BYTES];
 
@@ -102,14 +102,15 @@ static void complain_failed(const char *nid, const struct o2_lst_console_report 
 	o2_cli_complain("%s: %s: %s (%s)%s%s%s", nid, o2_lst_console_step_name(session->step),
 			o2_net_meaning(session->status), o2_errno_text(session->status, name),
 			why[0] == '\0' ? "" : ": ", why,
-			session->status == -ETIMEDOUT && session->step == O2_LST_STEP_MAKE
+			rejects[0] != '\0' ? rejects
+			: session->status == -ETIMEDOUT && session->step == O2_LST_STEP_MAKE
 				? "; is lnet_selftest loaded there?"
 				: "");
 }
 
 void o2_net_lst_complain_session(const struct o2_net_options *options,
 				 const struct o2_lst_console_report *session,
-				 const struct o2_transfer_fault *fault)
+				 const struct o2_transfer_fault *fault, const char *rejects)
 {
 	char nid[O2_NID_TEXT_BYTES];
 
@@ -117,7 +118,7 @@ void o2_net_lst_complain_session(const struct o2_net_options *options,
 	if (is_owned(session))
 		complain_owned(nid, session);
 	else if (session->status != 0 && (session->refused || session->status != -ECANCELED))
-		complain_failed(nid, session, fault);
+		complain_failed(nid, session, fault, rejects);
 	if (session->left && session->made && session->session_timeout_s != 0)
 		o2_cli_complain("%s: our session may remain on the node for %" PRIu32 " s", nid,
 				session->session_timeout_s);

@@ -242,6 +242,15 @@ TEST_WITH(nobody_answers, setup, NULL)
 	assert_non_null(strstr(world.err, "the peer has ended the connection (DREQ)"));
 }
 
+/* A node that rejects always looks silent. */
+TEST_WITH(the_node_rejects_us, setup, NULL)
+{
+	world.rejects = 3;
+	assert_int_equal(run("lst 10.77.0.2@o2ib ping"), 1);
+	assert_non_null(strstr(world.err, "; the peer has rejected all 3 requests for a connection, the last "
+					  "as stale (reason 5)\n"));
+}
+
 /* Our session may stay on the node for a while. */
 TEST_WITH(the_node_falls_silent, setup, NULL)
 {
@@ -322,6 +331,13 @@ TEST_WITH(signals_before_there_is_a_session, setup, NULL)
 	assert_string_equal(
 		world.err,
 		"o2ref: 10.77.0.2@o2ib: our session may remain on the node until its own timeout\n");
+	/* There is none at a node that was never connected. */
+	setup(NULL);
+	world.round = interrupt;
+	world.rejects = 1000;
+	assert_int_equal(world_run("lst --json 10.77.0.2@o2ib ping"), 1);
+	assert_null(strstr(world.err, "our session"));
+	assert_non_null(strstr(world.out, "\"left\": false"));
 }
 
 TEST_WITH(the_time_ends_it, setup, NULL)

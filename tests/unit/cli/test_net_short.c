@@ -340,6 +340,24 @@ TEST(the_port_is_taken)
 	assert_int_equal(world_run("get 10.77.0.2@o2ib"), 2);
 }
 
+/* After such a reject the node asks again, so nothing but this line tells it from a peer that is silent. */
+TEST(a_peer_that_rejects_us)
+{
+	static const char *const commands[] = {"ping", "put", "get"};
+	char line[64], *said;
+
+	for (uint32_t i = 0; i < 3; i++) {
+		world_with(NULL);
+		world.rejects = 2;
+		snprintf(line, sizeof(line), "%s 10.77.0.2@o2ib", commands[i]);
+		assert_int_equal(world_run(line), O2_CLI_REFUSED);
+		said = strstr(world.err, "; the peer has rejected all 2 requests for a connection, the last "
+					 "as stale (reason 5)\n");
+		assert_non_null(said);
+		assert_string_equal(strchr(said, '\n'), "\n");
+	}
+}
+
 TEST(events_in_words)
 {
 	static const struct o2_error dropped = {.code = -ENODATA, .rule = "lnet/match/none", .field = "f"};
