@@ -30,6 +30,7 @@ struct lst {
 	uint64_t *began_ns; /* by lane */
 	bool told[O2_LST_OUTCOMES];
 	bool down; /* a connection has ended */
+	bool cut;  /* a signal came before the test was over */
 	struct o2_transfer_fault fault;
 	uint64_t next_check_ns;
 };
@@ -246,6 +247,7 @@ static bool heed_signal(struct lst *lst, bool *stopped)
 	if (*stopped)
 		return false;
 	*stopped = true;
+	lst->cut = o2_lst_console_report(lst->console)->step <= O2_LST_STEP_RUN;
 	o2_lst_console_stop(lst->console, true);
 	return true;
 }
@@ -324,6 +326,16 @@ static void take_stock(struct lst *lst)
 			   O2_NS_PER_MS;
 }
 
+/* The run ended early although nothing failed. */
+static void complain_ended(const struct lst *lst)
+{
+	if (lst->options->count == 0 && lst->cut && lst->report.failed == 0)
+		o2_cli_complain("ended after %" PRIu64 " operations, before its %" PRIu32 " s were over",
+				lst->report.done, lst->options->seconds);
+	else
+		o2_net_complain_ended(&lst->report, lst->options);
+}
+
 static int conclude(struct lst *lst, bool in_order)
 {
 	struct o2_lst_console_report session = *o2_lst_console_report(lst->console);
@@ -339,14 +351,15 @@ static int conclude(struct lst *lst, bool in_order)
 		lst->report.started_ns = lst->report.ended_ns = o2_monotonic_ns();
 	else if (lst->report.ended_ns == 0)
 		lst->report.ended_ns = o2_monotonic_ns();
-	well = (lst->options->count == 0 || lst->report.done >= lst->options->count) &&
+	well = (lst->options->count == 0 ? !lst->cut : lst->report.done >= lst->options->count) &&
 	       lst->report.failed == 0 && lst->report.wrong == 0;
 	if (!in_order)
 		o2_cli_complain("interrupted during step %s", o2_lst_console_step_name(session.step));
 	o2_net_lst_complain_session(lst->options, &session, &lst->fault,
 				    o2_net_rejects_text(&lst->session, &lst->fault, rejects));
-	if (in_order && session.status == 0)
-		o2_net_complain_ended(&lst->report, lst->options);
+	/* Before there is a session, a signal cancels the request for it. */
+	if (in_order && (session.status == 0 || (session.status == -ECANCELED && !session.refused)))
+		complain_ended(lst);
 	return o2_net_lst_print_summary(lst->options, &lst->report, &session,
 					in_order && well && session.status == 0 ? O2_CLI_OK : O2_CLI_REFUSED);
 }
