@@ -424,9 +424,15 @@ class Output(unittest.TestCase):
             began = time.monotonic()
             out, err = process.communicate(timeout=60)
             self.assertLess(time.monotonic() - began, 10)
-            self.assertEqual((process.returncode, err), (FOUND, "o2ref: the run was not completed\n"), out)
+            self.assertEqual((process.returncode, err), (FOUND, "o2ref: interrupted, so not all was tried\n"), out)
             report = json.loads((Path(folder) / "report.json").read_text(encoding="utf-8"))
             self.assertEqual((report["whole"], report["findings"]), (False, 0), out)
+            self.assertIn("\nnot complete: interrupted, so not all was tried\n", (Path(folder) / "report.txt").read_text(encoding="utf-8"))
+            junit, = ElementTree.parse(Path(folder) / "report.junit.xml").getroot()
+            self.assertEqual([junit.get(name) for name in ("failures", "errors")], ["0", "1"])
+            self.assertEqual(junit.get("tests"), str(len(junit)))
+            error, = junit.iter("error")
+            self.assertEqual(error.get("message"), "interrupted, so not all was tried")
 
     def test_no_device(self):
         done = run("--device", "there-is-no-such", PEER)

@@ -239,6 +239,17 @@ static void be_hostile(struct o2_conform *conform, struct o2_conform_report *rep
 	report->whole &= o2_conform_hostile_try(&hostile, conform->listener, report);
 }
 
+static const char *why_not_whole(const struct o2_conform *conform, const struct o2_conform_report *report)
+{
+	return conform->lost	       ? "the device is lost"
+	       : conform->starved      ? "not enough memory, so not all was tried"
+	       : report->judged.failed ? "not enough memory, so not all was judged"
+	       : report->starved       ? "not enough memory, so not all is reported"
+	       : o2_net_stop != 0      ? "interrupted, so not all was tried"
+	       : report->mute != NULL  ? "the peer does not answer a ping, so nothing else was tried"
+				       : "the run was not completed";
+}
+
 static int run(struct o2_conform *conform, struct o2_conform_report *report)
 {
 	bool open = true;
@@ -256,14 +267,10 @@ static int run(struct o2_conform *conform, struct o2_conform_report *report)
 	if (status != O2_CLI_OK)
 		return status;
 	report->whole &= !conform->starved && !report->judged.failed && !report->starved;
-	if (!report->whole)
-		o2_cli_complain(conform->lost		? "the device is lost"
-				: conform->starved	? "not enough memory, so not all was tried"
-				: report->judged.failed ? "not enough memory, so not all was judged"
-				: report->starved	? "not enough memory, so not all is reported"
-				: report->mute != NULL
-					? "the peer does not answer a ping, so nothing else was tried"
-					: "the run was not completed");
+	if (!report->whole) {
+		report->why = why_not_whole(conform, report);
+		o2_cli_complain("%s", report->why);
+	}
 	if (!o2_conform_report_end(report))
 		return O2_CLI_USAGE;
 	return report->count[O2_CONFORM_FINDING] > 0 || !report->whole ? O2_CLI_REFUSED : O2_CLI_OK;
