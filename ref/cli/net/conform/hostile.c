@@ -333,7 +333,7 @@ static void end_lie(const struct lie *lie, const struct o2_conform_listener *lis
 {
 	result->took_ns = o2_monotonic_ns() - lie->began_ns;
 	result->last_packet = o2_conform_listener_packets(listener);
-	result->first_packet = result->last_packet > lie->packets ? lie->packets + 1 : result->last_packet;
+	o2_conform_packets(result, lie->packets);
 	result->lie = result->outcome != O2_CONFORM_NOT_TRIED;
 	o2_conform_listener_named(listener, result->named);
 	if (result->outcome == O2_CONFORM_FINDING)
