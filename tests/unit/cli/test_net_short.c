@@ -241,13 +241,15 @@ static void lose_and_ask(void)
 
 TEST(being_asked)
 {
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 5; i++) {
 		world_with(lose_and_ask);
 		world.round = ask_until_answered;
 		/* Nothing is offered at this portal, so the command runs until it is stopped. */
 		world_run(i == 0   ? "get --verbose --size 100 --timeout 60 --portal 1 10.77.0.2@o2ib"
 			  : i == 1 ? "put --verbose --size 100 --timeout 60 --portal 1 10.77.0.2@o2ib"
-				   : "ping --verbose --timeout 60 --count 9 10.77.0.2@o2ib");
+			  : i == 2 ? "ping --verbose --timeout 60 --count 9 10.77.0.2@o2ib"
+			  : i == 3 ? "lst --verbose --timeout 60 10.77.0.2@o2ib ping"
+				   : "conform --verbose --timeout 60 --portal 1 10.77.0.2@o2ib");
 		assert_int_equal(world.status, 0);
 		assert_int_equal(world.nended, 2);
 		assert_non_null(strstr(world.out, "10.77.0.2@o2ib: ping\n"));
