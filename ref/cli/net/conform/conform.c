@@ -122,7 +122,7 @@ static void remove_files(const char *folder)
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
-		if (lstat(path, &there) == 0 && (S_ISREG(there.st_mode) || S_ISLNK(there.st_mode)))
+		if (lstat(path, &there) == 0 && S_ISREG(there.st_mode))
 			unlink(path);
 	}
 }
