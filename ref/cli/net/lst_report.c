@@ -8,6 +8,7 @@
 #include "base/errno_name.h"
 #include "base/fields.h"
 #include "base/json.h"
+#include "base/monotonic.h"
 #include "cli/cli.h"
 #include "wire/nid.h"
 
@@ -47,6 +48,16 @@ void o2_net_lst_complain(const struct o2_net_options *options, const struct o2_l
 	o2_net_lst_result_text(&failed, text, sizeof(text));
 	o2_cli_complain("%s %" PRIu64 " at %s: %s: %s", o2_net_lst_test_names[options->test], result->number,
 			nid, o2_lst_outcome_name(result->outcome), text);
+}
+
+void o2_net_lst_complain_idle(const struct o2_net_options *options, uint64_t idle_ms)
+{
+	char nid[O2_NID_TEXT_BYTES];
+
+	o2_nid_to_text(options->peer, nid, sizeof(nid));
+	o2_cli_complain("%s: %s: the node says that its test goes on, but has asked for nothing for %" PRIu64
+			" s",
+			nid, o2_lst_console_step_name(O2_LST_STEP_RUN), idle_ms / O2_MS_PER_S);
 }
 
 /* --- the session --- */
