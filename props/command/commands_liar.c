@@ -54,8 +54,8 @@ static void foretell(struct foretold *foretold, const struct o2_liar_stand *draw
 	}
 }
 
-/* The packets of one lie.  If it says nothing: the last packet of what was said before. */
-static void packets_of(const struct foretold *foretold, const struct o2_liar_stand *drawn, uint32_t lie,
+/* The packets of one lie.  False: there is no capture, or it says nothing. */
+static bool packets_of(const struct foretold *foretold, const struct o2_liar_stand *drawn, uint32_t lie,
 		       uint64_t *first, uint64_t *last)
 {
 	*last = foretold->packets;
@@ -63,7 +63,7 @@ static void packets_of(const struct foretold *foretold, const struct o2_liar_sta
 		*last += o2_liar_talk_packets(&drawn->lie[i].talk);
 	*first = *last + 1;
 	*last += o2_liar_talk_packets(&drawn->lie[lie].talk);
-	*first = *first > *last ? *last : *first;
+	return foretold->folder[0] != '\0' && *first <= *last;
 }
 
 static void say_rows(FILE *out, const struct foretold *foretold, const struct o2_liar_stand *drawn)
@@ -92,8 +92,7 @@ static void say_rows(FILE *out, const struct foretold *foretold, const struct o2
 			sentence, foretold->again, id);
 		if (lie->outcome == O2_LIAR_NOT_MET)
 			fprintf(out, "          the peer said last: %s\n", text);
-		packets_of(foretold, drawn, i, &first, &last);
-		if (foretold->folder[0] != '\0')
+		if (packets_of(foretold, drawn, i, &first, &last))
 			fprintf(out, "          said: packets %" PRIu64 " to %" PRIu64 " of %s/said.pcapng\n",
 				first, last, foretold->folder);
 	}
@@ -107,6 +106,8 @@ static void say_text(FILE *out, const struct foretold *foretold, const struct o2
 
 	fprintf(out, "%-9s %-22s %s\n", "holds", "ping/one", sentence);
 	say_rows(out, foretold, drawn);
+	if (!foretold->whole)
+		fputs("not complete: the run was not completed\n", out);
 	fputs("judged: # messages and # WRITEs of ours on # connections\n", out);
 	if (lies > 0)
 		fprintf(out, "misbehaviours: the judge reported a rule for %" PRIu32 " of %" PRIu32 "%s",
@@ -153,8 +154,7 @@ static json_t *row_of(const struct foretold *foretold, const struct o2_liar_stan
 	o2_liar_stand_sentence(lie, sentence);
 	row = json_pack("{s:o, s:s, s:s, s:s}", "id", json_sprintf("hostile/%s", lie->name), "outcome",
 			names[lie->outcome], "sentence", sentence, "source", "hostile.md#the-table");
-	packets_of(foretold, drawn, i, &first, &last);
-	if (foretold->folder[0] != '\0') {
+	if (packets_of(foretold, drawn, i, &first, &last)) {
 		json_object_set_new(row, "first_packet", json_integer((json_int_t)first));
 		json_object_set_new(row, "last_packet", json_integer((json_int_t)last));
 	}

@@ -115,7 +115,7 @@ class Lst(unittest.TestCase):
             self.assertIn("0 failed", running.stderr.readline())
             running.send_signal(signal.SIGINT)
             status, out, _ = finish(running)
-            self.assertEqual((status, json.loads(out)["session"]["left"]), (OK, False))
+            self.assertEqual((status, json.loads(out)["session"]["left"]), (FAILED, False))
             self.well(3, "ping")
 
     def test_nobody_serves_it(self):

@@ -11,6 +11,7 @@
 #include "cli/net/network.h"
 #include "loopverbs/loopverbs.h"
 #include "wire/nid.h"
+#include "wire/reject.h"
 
 #define WORLD_MS UINT64_C(60000)
 
@@ -62,6 +63,27 @@ static int world_connect(struct o2_cm *cm, const struct o2_cm_target *target, co
 		       : world_cm_ops->connect(cm, target, param, context, id, error);
 }
 
+static void world_reject(void *context, const struct o2_cm_event *event)
+{
+	const struct o2_reject record = {.ibr_version = O2_MSG_VERSION_2,
+					 .ibr_why = O2_REJECT_CONN_STALE,
+					 .ibr_incarnation = 7,
+					 .ibr_cp = {8, O2_MAX_FRAGS, O2_MSG_BYTES}};
+	uint8_t bytes[O2_REJECT_BYTES];
+
+	if (event->type != O2_CM_REQUEST)
+		return;
+	assert_int_equal(o2_reject_encode(&record, bytes, sizeof(bytes), NULL), sizeof(bytes));
+	event->id->cm->ops->reject(event->id, bytes, sizeof(bytes));
+	event->id->cm->ops->destroy(event->id);
+}
+
+static enum o2_cm_loop_fate world_fate(void *arg, enum o2_cm_loop_message message, uint32_t from, uint32_t to)
+{
+	return message == O2_CM_LOOP_REQUEST && world.rejects-- == 0 ? O2_CM_LOOP_UNREACHABLE
+								     : O2_CM_LOOP_PASS;
+}
+
 bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, struct o2_net_network *network)
 {
 	static struct o2_cm_ops ops;
@@ -87,6 +109,10 @@ bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, s
 	assert_int_equal(
 		o2_endpoint_open(&world.ni, world.cm, &node, &lnet, &lnet_ops, NULL, &world.endpoint, NULL),
 		0);
+	if (world.rejects > 0) {
+		world.cm->handler = world_reject;
+		o2_cm_loop_set_fate(world.wire, world_fate, NULL);
+	}
 	world.deadline_ms = o2_monotonic_ns() / 1000000 + WORLD_MS;
 	if (world.start != NULL)
 		world.start();

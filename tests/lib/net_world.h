@@ -28,6 +28,8 @@ struct net_world {
 	int listen_error;	    /* the command's listen call fails with this; 0: it succeeds */
 	int connect_error;	    /* one connect call fails with this, after `connects` calls; 0: none */
 	uint32_t connects;
+	/* The peer rejects that many of our requests as stale, and is out of reach then; 0: it rejects none. */
+	uint32_t rejects;
 	struct o2_lst_rpc *rpc; /* the peer's RPC layer, gets its LNet's events; NULL: none */
 	/* The peer. */
 	struct o2_cm_loop *wire;

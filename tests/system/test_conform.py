@@ -240,6 +240,7 @@ class Known(unittest.TestCase):
 
     def test_bad_lists(self):
         for text, said in (("end/get\nno/such\n", "line 2: 'no/such' is no id"), ("end/get\nend/get\n", "line 2: 'end/get' is listed twice"),
+                           ("hostile/magic\nhostile/magi\n", "line 2: 'hostile/magi' is no id"), ("hostile/\n", "line 1: 'hostile/' is no id"),
                            ("x" * 2000, "line 1: "), ("end/get extra\n" * 2, "line 1: 'end/get' is followed by text that is no comment"),
                            ("end/get\nend/put\textra # why\n", "line 2: 'end/put' is followed by text that is no comment")):
             with self.subTest(text=text[:20]):
@@ -286,6 +287,11 @@ class Said(unittest.TestCase):
         self.assertRegex(lines[-1], "CM DREQ")
         self.assertEqual(sum("IMMEDIATE PUT 3000 bytes" in line for line in lines), 1)
         self.assertEqual(sum("IMMEDIATE REPLY 3000 bytes" in line for line in lines), 1)
+
+    def test_a_probe_without_a_word_has_no_packets(self):
+        _, report, _, _ = self.judged("--portal", 7, "--only", "ping/one,put/size-1,checksum/payload")
+        has = {probe["id"]: "first_packet" in probe or "last_packet" in probe for probe in report["probes"]}
+        self.assertEqual(has, {"ping/one": True, "checksum/payload": True, "put/size-1": False})
 
     def test_what_the_peer_breaks_is_named(self):
         done, report, judge, _ = self.judged("--timeout", 2, "--loop-quirk", "gapped-source-silent", "--only", "get/size-4096")
@@ -336,6 +342,14 @@ class Lacks(unittest.TestCase):
             self.assertIn(f"the peer's memory is not {size} bytes long (see --place-bytes)", {row[2] for row in rows})
 
 
+    def test_the_place_of_the_ping_is_none(self):
+        """What is PUT there is no memory that a GET brings back: the peer would be blamed for that."""
+        for options in (("--portal", 0), ("--read-portal", 0)):
+            done = loop(*options, "--match-bits", "0x8000000000000000")
+            self.assertEqual((done.returncode, done.stdout), (USAGE, ""))
+            self.assertEqual(done.stderr, f"o2ref: {options[0]} 0 with --match-bits 0x8000000000000000 is the place of LNet's ping\n")
+
+
 class Output(unittest.TestCase):
     def test_json(self):
         done = loop("--json", "--only", "end/", "--loop-quirk", "short-get-claims")
@@ -382,6 +396,17 @@ class Output(unittest.TestCase):
             self.assertEqual(again.returncode, OK)
             self.assertEqual((out / "report.txt").read_text(encoding="utf-8"), again.stdout)
 
+    def test_files_of_an_earlier_run_are_gone(self):
+        """A run that cannot begin or reach the peer leaves no report that may be taken for its own."""
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(loop("--out", folder, "--only", "ping/one").returncode, OK)
+            Path(folder, "other").touch()
+            done = run("--device", "there-is-no-such", "--out", folder, PEER)
+            if "o2ref-net:" in done.stderr:
+                self.skipTest("built without verbs")
+            self.assertEqual(done.returncode, CANNOT)
+            self.assertEqual(os.listdir(folder), ["other"])
+
     def test_files_when_standard_output_is_full(self):
         for words in ((), ("--json",)):
             with self.subTest(words), tempfile.TemporaryDirectory() as folder, open("/dev/full", "wb") as full:
@@ -424,9 +449,15 @@ class Output(unittest.TestCase):
             began = time.monotonic()
             out, err = process.communicate(timeout=60)
             self.assertLess(time.monotonic() - began, 10)
-            self.assertEqual((process.returncode, err), (FOUND, "o2ref: the run was not completed\n"), out)
+            self.assertEqual((process.returncode, err), (FOUND, "o2ref: interrupted, so not all was tried\n"), out)
             report = json.loads((Path(folder) / "report.json").read_text(encoding="utf-8"))
             self.assertEqual((report["whole"], report["findings"]), (False, 0), out)
+            self.assertIn("\nnot complete: interrupted, so not all was tried\n", (Path(folder) / "report.txt").read_text(encoding="utf-8"))
+            junit, = ElementTree.parse(Path(folder) / "report.junit.xml").getroot()
+            self.assertEqual([junit.get(name) for name in ("failures", "errors")], ["0", "1"])
+            self.assertEqual(junit.get("tests"), str(len(junit)))
+            error, = junit.iter("error")
+            self.assertEqual(error.get("message"), "interrupted, so not all was tried")
 
     def test_no_device(self):
         done = run("--device", "there-is-no-such", PEER)

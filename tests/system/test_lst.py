@@ -141,9 +141,10 @@ class Tests(unittest.TestCase):
                               stderr=subprocess.PIPE, text=True) as running:
             self.assertRegex(running.stderr.readline(), r"^lst: \d+ done, 0 failed, ")
             running.send_signal(signal.SIGINT)
-            out, _ = running.communicate(timeout=30)
+            out, err = running.communicate(timeout=30)
         report = json.loads(out)
-        self.assertEqual(running.returncode, OK)
+        self.assertEqual(running.returncode, FAILED)
+        self.assertRegex(err, rf"(?m)^o2ref: ended after {report['done']} operations, before its 50 s were over\n")
         self.assertEqual((report["failed"], report["session"]["left"]), (0, False))
         self.assertGreater(report["done"], 0)
 

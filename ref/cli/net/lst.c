@@ -30,6 +30,8 @@ struct lst {
 	uint64_t *began_ns; /* by lane */
 	bool told[O2_LST_OUTCOMES];
 	bool down; /* a connection has ended */
+	bool cut;  /* a signal came before the test was over */
+	bool idle; /* --reverse: so did the end of our patience */
 	struct o2_transfer_fault fault;
 	uint64_t next_check_ns;
 };
@@ -101,25 +103,6 @@ static void note_down(void *context, uint64_t nid, const struct o2_transfer_faul
 
 /* --- its parts --- */
 
-static struct o2_lst_test test_of(const struct o2_net_options *options)
-{
-	const struct o2_lst_test test = {
-		.service = O2_LST_SERVICE_BRW,
-		.features = O2_LST_FEATS_MASK,
-		.rw = options->test == O2_NET_LST_READ ? O2_LST_BRW_READ : O2_LST_BRW_WRITE,
-		.check = options->check == O2_NET_LST_NONE     ? O2_LST_CHECK_NONE
-			 : options->check == O2_NET_LST_SIMPLE ? O2_LST_CHECK_SIMPLE
-							       : O2_LST_CHECK_FULL,
-		.len = options->size_bytes,
-		.offset = (uint32_t)options->offset,
-		.every_word = options->every_word,
-	};
-
-	if (options->test == O2_NET_LST_PING)
-		return (struct o2_lst_test){.service = O2_LST_SERVICE_PING, .features = O2_LST_FEATS_MASK};
-	return test;
-}
-
 /* The session's stamp must differ from those of any earlier run. */
 static void configure(struct lst *lst)
 {
@@ -132,7 +115,7 @@ static void configure(struct lst *lst)
 		.force = options->force,
 		.batch = 1,
 		.before = true,
-		.test = test_of(options),
+		.test = o2_net_lst_test_of(options),
 		.reverse = options->reverse,
 		.concurrency = options->concurrency,
 		.count = options->count,
@@ -246,6 +229,7 @@ static bool heed_signal(struct lst *lst, bool *stopped)
 	if (*stopped)
 		return false;
 	*stopped = true;
+	lst->cut = o2_lst_console_report(lst->console)->step <= O2_LST_STEP_RUN;
 	o2_lst_console_stop(lst->console, true);
 	return true;
 }
@@ -263,6 +247,20 @@ static void count_served(struct lst *lst)
 	report->started_ns = o2_lst_console_report(lst->console)->started_ms * O2_NS_PER_MS;
 }
 
+/* A node that says that it is active, but asks for nothing, would be queried for ever. */
+static void lose_patience(struct lst *lst)
+{
+	const uint64_t limit_ms = 2 * (uint64_t)lst->options->timeout_ms;
+
+	if (o2_lst_console_report(lst->console)->step != O2_LST_STEP_RUN ||
+	    !o2_net_lst_is_idle(&lst->node, limit_ms))
+		return;
+	if (!lst->idle)
+		o2_net_lst_complain_idle(lst->options, limit_ms);
+	lst->idle = true;
+	o2_net_stop = 1;
+}
+
 static void look_at_time(struct lst *lst)
 {
 	const uint64_t now_ns = o2_monotonic_ns();
@@ -276,7 +274,9 @@ static void look_at_time(struct lst *lst)
 	if (now_ns < lst->next_check_ns)
 		return;
 	lst->next_check_ns = now_ns + CHECK_EVERY_NS;
-	if (!lst->options->reverse)
+	if (lst->options->reverse)
+		lose_patience(lst);
+	else
 		o2_lst_rpc_check_time(lst->rpc);
 	o2_lst_console_check_time(lst->console);
 }
@@ -324,26 +324,42 @@ static void take_stock(struct lst *lst)
 			   O2_NS_PER_MS;
 }
 
+/* The run ended early although nothing failed. */
+static void complain_ended(const struct lst *lst)
+{
+	if (lst->options->count == 0 && lst->cut && lst->report.failed == 0)
+		o2_cli_complain("ended after %" PRIu64 " operations, before its %" PRIu32 " s were over",
+				lst->report.done, lst->options->seconds);
+	else
+		o2_net_complain_ended(&lst->report, lst->options);
+}
+
 static int conclude(struct lst *lst, bool in_order)
 {
 	struct o2_lst_console_report session = *o2_lst_console_report(lst->console);
+	char rejects[O2_NET_REJECTS_BYTES];
 	bool well;
 
-	/* Nobody has removed the session; or its request was under way. */
+	/* Nobody has removed the session; or its request was under way.  Before any message there is none. */
 	session.left |= !in_order && !session.taken;
+	session.left &= lst->session.seen.sent;
 	if (lst->options->reverse)
 		take_stock(lst);
 	else if (lst->report.started_ns == 0)
 		lst->report.started_ns = lst->report.ended_ns = o2_monotonic_ns();
 	else if (lst->report.ended_ns == 0)
 		lst->report.ended_ns = o2_monotonic_ns();
-	well = (lst->options->count == 0 || lst->report.done >= lst->options->count) &&
+	well = (lst->options->count == 0 ? !lst->cut : lst->report.done >= lst->options->count) &&
 	       lst->report.failed == 0 && lst->report.wrong == 0;
 	if (!in_order)
-		o2_cli_complain("interrupted during step %s", o2_lst_console_step_name(session.step));
-	o2_net_lst_complain_session(lst->options, &session, &lst->fault);
-	if (in_order && session.status == 0)
-		o2_net_complain_ended(&lst->report, lst->options);
+		o2_cli_complain("%s during step %s", lst->idle ? "given up" : "interrupted",
+				o2_lst_console_step_name(session.step));
+	o2_net_lst_complain_session(lst->options, &session, &lst->fault,
+				    o2_net_rejects_text(&lst->session, &lst->fault, rejects));
+	/* Before there is a session, a signal cancels the request for it. */
+	if (in_order && !lst->idle &&
+	    (session.status == 0 || (session.status == -ECANCELED && !session.refused)))
+		complain_ended(lst);
 	return o2_net_lst_print_summary(lst->options, &lst->report, &session,
 					in_order && well && session.status == 0 ? O2_CLI_OK : O2_CLI_REFUSED);
 }

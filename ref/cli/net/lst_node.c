@@ -139,6 +139,20 @@ void o2_net_lst_round(struct o2_net_lst_node *lst)
 	o2_lst_node_check_time(lst->node);
 }
 
+bool o2_net_lst_is_idle(struct o2_net_lst_node *lst, uint64_t limit_ms)
+{
+	const struct o2_lst_node_report *report = o2_lst_node_report(lst->node);
+	const uint64_t served = report->pings + report->reads + report->writes;
+	const uint64_t now_ms = o2_clock_ms(lst->clock);
+	const bool first = lst->served_ms == 0, idle = !first && now_ms - lst->served_ms >= limit_ms;
+
+	if (!first && !idle && served == lst->served)
+		return false;
+	lst->served = served;
+	lst->served_ms = now_ms;
+	return idle;
+}
+
 void o2_net_lst_print(const struct o2_net_lst_node *lst)
 {
 	const struct o2_lst_node_report *report;

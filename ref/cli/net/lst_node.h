@@ -17,8 +17,10 @@ struct o2_net_lst_node {
 	struct o2_lst_node *node; /* NULL: there is none */
 	const struct o2_clock *clock;
 	uint64_t told_ms;
-	bool quiet;	/* print nothing about errors: the requester alone is told */
-	uint64_t wrong; /* bulks whose bytes were not the pattern, or not all there */
+	uint64_t served,
+		served_ms; /* of o2_net_lst_is_idle: requests of tests, and since when there are so many */
+	bool quiet;	   /* print nothing about errors: the requester alone is told */
+	uint64_t wrong;	   /* bulks whose bytes were not the pattern, or not all there */
 };
 
 /* The mode in which bulks are registered. */
@@ -49,6 +51,9 @@ bool o2_net_lst_event(struct o2_net_lst_node *lst, const struct o2_lnet_event *e
 
 /* To be called once in each round of a loop. */
 void o2_net_lst_round(struct o2_net_lst_node *lst);
+
+/* Has it served no request of a test for that long?  Then the time begins anew.  To be called now and then. */
+bool o2_net_lst_is_idle(struct o2_net_lst_node *lst, uint64_t limit_ms);
 
 /* What the node has done: as a line, or as an object, which needs a node (NULL: memory ran out). */
 void o2_net_lst_print(const struct o2_net_lst_node *lst);

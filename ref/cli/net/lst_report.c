@@ -8,6 +8,7 @@
 #include "base/errno_name.h"
 #include "base/fields.h"
 #include "base/json.h"
+#include "base/monotonic.h"
 #include "cli/cli.h"
 #include "wire/nid.h"
 
@@ -49,6 +50,16 @@ void o2_net_lst_complain(const struct o2_net_options *options, const struct o2_l
 			nid, o2_lst_outcome_name(result->outcome), text);
 }
 
+void o2_net_lst_complain_idle(const struct o2_net_options *options, uint64_t idle_ms)
+{
+	char nid[O2_NID_TEXT_BYTES];
+
+	o2_nid_to_text(options->peer, nid, sizeof(nid));
+	o2_cli_complain("%s: %s: the node says that its test goes on, but has asked for nothing for %" PRIu64
+			" s",
+			nid, o2_lst_console_step_name(O2_LST_STEP_RUN), idle_ms / O2_MS_PER_S);
+}
+
 /* --- the session --- */
 
 const char *o2_net_lst_until(uint32_t timeout_s, char text[O2_NET_LST_UNTIL_BYTES])
@@ -85,7 +96,7 @@ static void complain_owned(const char *nid, const struct o2_lst_console_report *
 
 /* A failure that nothing else explains. */
 static void complain_failed(const char *nid, const struct o2_lst_console_report *session,
-			    const struct o2_transfer_fault *fault)
+			    const struct o2_transfer_fault *fault, const char *rejects)
 {
 	char why[TEXT_BYTES] = "", name[O2_ERRNO_TEXT_BYTES];
 
@@ -102,14 +113,15 @@ static void complain_failed(const char *nid, const struct o2_lst_console_report 
 	o2_cli_complain("%s: %s: %s (%s)%s%s%s", nid, o2_lst_console_step_name(session->step),
 			o2_net_meaning(session->status), o2_errno_text(session->status, name),
 			why[0] == '\0' ? "" : ": ", why,
-			session->status == -ETIMEDOUT && session->step == O2_LST_STEP_MAKE
+			rejects[0] != '\0' ? rejects
+			: session->status == -ETIMEDOUT && session->step == O2_LST_STEP_MAKE
 				? "; is lnet_selftest loaded there?"
 				: "");
 }
 
 void o2_net_lst_complain_session(const struct o2_net_options *options,
 				 const struct o2_lst_console_report *session,
-				 const struct o2_transfer_fault *fault)
+				 const struct o2_transfer_fault *fault, const char *rejects)
 {
 	char nid[O2_NID_TEXT_BYTES];
 
@@ -117,7 +129,7 @@ void o2_net_lst_complain_session(const struct o2_net_options *options,
 	if (is_owned(session))
 		complain_owned(nid, session);
 	else if (session->status != 0 && (session->refused || session->status != -ECANCELED))
-		complain_failed(nid, session, fault);
+		complain_failed(nid, session, fault, rejects);
 	if (session->left && session->made && session->session_timeout_s != 0)
 		o2_cli_complain("%s: our session may remain on the node for %" PRIu32 " s", nid,
 				session->session_timeout_s);

@@ -90,10 +90,12 @@ static void fail(struct mover *mover, struct lane *lane, int status, const struc
 static void tell(struct mover *mover)
 {
 	const struct failure *failure = &mover->failure;
+	char rejects[O2_NET_REJECTS_BYTES];
 
 	if (failure->waits && !mover->told)
 		o2_net_complain_failed(failure->what, failure->number, mover->options->peer, failure->status,
-				       &failure->fault);
+				       &failure->fault,
+				       o2_net_rejects_text(&mover->session, &failure->fault, rejects));
 	mover->told |= failure->waits;
 	mover->failure.waits = false;
 }

@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "lnd/conn/transfer.h"
+#include "lst/test.h"
 #include "quirk/quirk.h"
 #include "wire/msg.h"
 
@@ -146,6 +147,8 @@ extern const char *const o2_net_lst_test_names[], *const o2_net_lst_check_names[
 struct o2_command;
 int o2_net_lst_check_options(const struct o2_command *command, const char *test,
 			     struct o2_net_options *options);
+/* The test that they ask for. */
+struct o2_lst_test o2_net_lst_test_of(const struct o2_net_options *options);
 
 /* "serve" and so on. */
 const char *o2_net_command_name(enum o2_net_command command);

@@ -67,12 +67,14 @@ static bool conclude(struct pinger *pinger)
 	const uint64_t took_ns = o2_monotonic_ns() - pinger->started_ns;
 	struct o2_ping_info info;
 	struct o2_error error;
+	char rejects[O2_NET_REJECTS_BYTES];
 	int present;
 
 	if (pinger->status != 0) {
 		pinger->report.failed++;
 		o2_net_complain_failed("ping", pinger->number, pinger->options->peer, pinger->status,
-				       &pinger->fault);
+				       &pinger->fault,
+				       o2_net_rejects_text(&pinger->session, &pinger->fault, rejects));
 		return false;
 	}
 	present =

@@ -171,15 +171,15 @@ static const char *hint(const struct o2_transfer_fault *fault)
 }
 
 void o2_net_complain_failed(const char *what, uint64_t number, uint64_t nid, int status,
-			    const struct o2_transfer_fault *fault)
+			    const struct o2_transfer_fault *fault, const char *rejects)
 {
 	char text[O2_NID_TEXT_BYTES], name[O2_ERRNO_TEXT_BYTES], why[512] = "";
 
 	o2_nid_to_text(nid, text, sizeof(text));
 	if (fault->side != O2_FAULT_NONE)
 		o2_fault_text(fault, why, sizeof(why));
-	o2_cli_complain("%s %" PRIu64 " at %s: %s (%s)%s%s%s", what, number, text, o2_net_meaning(status),
-			o2_errno_text(status, name), why[0] == '\0' ? "" : ": ", why, hint(fault));
+	o2_cli_complain("%s %" PRIu64 " at %s: %s (%s)%s%s%s%s", what, number, text, o2_net_meaning(status),
+			o2_errno_text(status, name), why[0] == '\0' ? "" : ": ", why, hint(fault), rejects);
 }
 
 void o2_net_complain_down(uint64_t nid, const struct o2_transfer_fault *fault)

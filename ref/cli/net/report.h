@@ -50,10 +50,10 @@ const char *o2_net_meaning(int status);
 
 /*
  * One line on stderr for an operation that failed.  what: "PUT" and so on; fault: what is known about the
- * failure, with side O2_FAULT_NONE if that is nothing.
+ * failure, with side O2_FAULT_NONE if that is nothing; rejects: of o2_net_rejects_text.
  */
 void o2_net_complain_failed(const char *what, uint64_t number, uint64_t nid, int status,
-			    const struct o2_transfer_fault *fault);
+			    const struct o2_transfer_fault *fault, const char *rejects);
 
 /* One line on stderr for a connection that has ended or could not be made. */
 void o2_net_complain_down(uint64_t nid, const struct o2_transfer_fault *fault);

@@ -2,7 +2,9 @@
 #include "cli/net/session.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/net/lst_node.h"
 #include "wire/nid.h"
+#include "wire/reject.h"
 
 #define SPINS	       200u /* rounds without work before the loop sleeps */
 #define MAX_RESOLVE_MS 5000u
@@ -120,12 +123,47 @@ static int open_endpoint(struct o2_net_session *session, const struct o2_net_opt
 				&session->endpoint, error);
 }
 
+static void see(void *context, const struct o2_watched *watched)
+{
+	struct o2_net_seen *seen = context;
+	struct o2_reject record;
+
+	o2_watch_tell(seen->judge, watched);
+	seen->sent |= watched->ours && watched->kind == O2_WATCHED_MESSAGE;
+	if (watched->ours || watched->kind != O2_WATCHED_REJECT)
+		return;
+	seen->rejects++;
+	seen->last_why = o2_reject_decode(watched->bytes, watched->length_bytes, &record, NULL) == 0
+				 ? record.ibr_why
+				 : 0;
+}
+
 int o2_net_session_open_network(struct o2_net_options *options, uint32_t pages,
 				struct o2_net_session *session)
 {
+	struct o2_net_seen *seen = &session->seen;
+
 	memset(session, 0, sizeof(*session));
-	return o2_net_network_open(options, O2_NET_LNET_PAGES + pages, &session->network) ? O2_CLI_OK
-											  : O2_CLI_USAGE;
+	if (!o2_net_network_open(options, O2_NET_LNET_PAGES + pages, &session->network))
+		return O2_CLI_USAGE;
+	*seen = (struct o2_net_seen){.watch = {seen, see}, .judge = session->network.ni.config.watch};
+	session->network.ni.config.watch = &seen->watch;
+	return O2_CLI_OK;
+}
+
+const char *o2_net_rejects_text(const struct o2_net_session *session, const struct o2_transfer_fault *fault,
+				char text[O2_NET_REJECTS_BYTES])
+{
+	const struct o2_net_seen *seen = &session->seen;
+	const char *name = o2_reject_why_name(seen->last_why);
+
+	if (seen->rejects == 0 || seen->sent || fault->side == O2_FAULT_REJECTED)
+		return "";
+	snprintf(text, O2_NET_REJECTS_BYTES,
+		 "; the peer has rejected all %" PRIu64
+		 " requests for a connection, the last as %s (reason %u)",
+		 seen->rejects, name != NULL ? name : "unknown", seen->last_why);
+	return text;
 }
 
 int o2_net_session_start(struct o2_net_session *session, const struct o2_net_options *options,

@@ -15,11 +15,21 @@
 
 #define O2_NET_LNET_PAGES 2u /* the first pages of the arena are LNet's */
 
+/* What was seen of the peer, for saying why an operation has ended. */
+struct o2_net_seen {
+	struct o2_watch watch;
+	const struct o2_watch *judge; /* of --judge; NULL: none */
+	bool sent;		      /* there was a connection: a message of ours went out */
+	uint64_t rejects;	      /* of our requests for a connection */
+	uint8_t last_why;	      /* of the last of them: enum o2_reject_why */
+};
+
 struct o2_net_session {
 	struct o2_net_network network;
 	struct o2_endpoint endpoint;
 	uint64_t idle; /* rounds in a row without anything to do */
 	uint64_t next_clock_ns;
+	struct o2_net_seen seen; /* the network's watch, so a session must not be moved */
 };
 
 struct timespec o2_net_timespec(uint64_t duration_ns);
@@ -50,6 +60,14 @@ void o2_net_session_stop(struct o2_net_session *session);
 
 /* What is known about a failure beyond its status; side O2_FAULT_NONE: nothing. */
 const struct o2_transfer_fault *o2_net_fault(const struct o2_lnet_result *result);
+
+/*
+ * Rejects after which the node asks again end no operation, so a peer that rejects always looks silent.  Returns
+ * "; the peer has rejected ..", or "" if it has not, if there was a connection, or if the fault is a reject.
+ */
+#define O2_NET_REJECTS_BYTES 112u
+const char *o2_net_rejects_text(const struct o2_net_session *session, const struct o2_transfer_fault *fault,
+				char text[O2_NET_REJECTS_BYTES]);
 
 /* Whether code is an errno, which means that the device is lost; if so, this has complained. */
 bool o2_net_lost(int code);

@@ -6,8 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/net/commands.h"
+#include "cli/net/conform/hostile.h"
+#include "judge/end/watch_line.h"
 #include "oracle/host.h"
 #include "props/hostile/hostile_process.h"
+#include "tests/lib/net_world.h"
 #include "tests/lib/unit_test.h"
 
 #define NID_TEXT "10.0.0.1@o2ib"
@@ -92,10 +96,72 @@ TEST_WITH(a_victim_in_a_process, begin, end)
 	assert_true(interrupt.reads > 1 && interrupt.polls > 1 && interrupt.waits > 1);
 }
 
+/* The program beside ours is this one as well. */
+bool __wrap_o2_cli_sibling(const char *program, char *path, size_t bytes);
+
+bool __wrap_o2_cli_sibling(const char *program, char *path, size_t bytes)
+{
+	snprintf(path, bytes, "/proc/self/exe");
+	return true;
+}
+
+static void stop(int signal)
+{
+	o2_net_stop = 1;
+}
+
+/* A liar that waits for ever, for a peer that does not react.  It is ended, and the run is not whole. */
+TEST_WITH(a_liar_that_waits, NULL, end)
+{
+	const struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESTART};
+	const struct o2_net_options options = {.peer = WORLD_PEER, .nid = WORLD_US, .timeout_ms = 50000};
+	const struct o2_conform_hostile hostile = {.device = "loop0"};
+	struct o2_conform_report report = {.options = &options};
+	struct o2_conform_listener *listener = o2_conform_listen(&options);
+	struct sigaction after;
+
+	interrupt.on = false;
+	sigaction(SIGTERM, &action, NULL);
+	assert_false(o2_conform_hostile_try(&hostile, listener, &report));
+	assert_int_equal(o2_net_stop, 1);
+	assert_int_equal(report.nrows, 0);
+	/* What is written afterwards is not cut off. */
+	sigaction(SIGTERM, NULL, &after);
+	assert_true((after.sa_flags & (int)SA_RESTART) != 0);
+	signal(SIGTERM, SIG_DFL);
+	o2_conform_listener_free(listener);
+}
+
+static void end_well(int signal)
+{
+	_exit(0);
+}
+
+/* Act as the liar: list one misbehaviour; or begin it, stop our parent, and wait until it ends us, or for 5 s. */
+static void lie(const char *option)
+{
+	if (strcmp(option, "--list") == 0) {
+		puts("| `magic` | header | another magic | rule | closes | - | - |");
+		return;
+	}
+	puts(O2_HOSTILE_SAID_TRY " magic");
+	fflush(stdout);
+	signal(SIGALRM, end_well);
+	alarm(5);
+	kill(getppid(), SIGTERM);
+	while (true)
+		pause();
+}
+
 int main(int argc, char **argv)
 {
 	char byte;
 
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--list") == 0 || strcmp(argv[i], "--tell") == 0) {
+			lie(argv[i]);
+			return 0;
+		}
 	/* Act as a victim: print its NID, and exit at the end of the input. */
 	if (argc > 1 && strcmp(argv[1], "hostile") == 0) {
 		puts("victim " NID_TEXT);

@@ -296,7 +296,7 @@ TEST_WITH(the_last_probe_is_interrupted, setup, NULL)
 {
 	peer.interrupts = true;
 	expect_row(RUN "lst/leave-many", O2_CLI_REFUSED, "not tried lst/leave-many ", "interrupted");
-	assert_string_equal(world.err, "o2ref: the run was not completed\n");
+	assert_string_equal(world.err, "o2ref: interrupted, so not all was tried\n");
 }
 
 /* --- nodes that are not probed --- */

@@ -242,6 +242,15 @@ TEST_WITH(nobody_answers, setup, NULL)
 	assert_non_null(strstr(world.err, "the peer has ended the connection (DREQ)"));
 }
 
+/* A node that rejects always looks silent. */
+TEST_WITH(the_node_rejects_us, setup, NULL)
+{
+	world.rejects = 3;
+	assert_int_equal(run("lst 10.77.0.2@o2ib ping"), 1);
+	assert_non_null(strstr(world.err, "; the peer has rejected all 3 requests for a connection, the last "
+					  "as stale (reason 5)\n"));
+}
+
 /* Our session may stay on the node for a while. */
 TEST_WITH(the_node_falls_silent, setup, NULL)
 {
@@ -286,9 +295,13 @@ TEST_WITH(the_node_comes_back_in_another_life, setup, NULL)
 
 TEST_WITH(a_signal_ends_it_in_order, setup, NULL)
 {
+	char said[128];
+
 	peer.signal_after = 5;
-	assert_int_equal(run("lst --json --seconds 50 --concurrency 2 10.77.0.2@o2ib ping"), 0);
-	assert_string_equal(world.err, "");
+	assert_int_equal(run("lst --json --seconds 50 --concurrency 2 10.77.0.2@o2ib ping"), 1);
+	snprintf(said, sizeof(said), "o2ref: ended after %ld operations, before its 50 s were over\n",
+		 world_number("done"));
+	assert_string_equal(world.err, said);
 	assert_true(world_number("done") >= 4);
 	assert_int_equal(world_number("failed"), 0);
 	assert_true(o2_lst_sid_is_none(peer.sid));
@@ -320,8 +333,15 @@ TEST_WITH(signals_before_there_is_a_session, setup, NULL)
 	world.round = interrupt;
 	assert_int_equal(world_run("lst 10.77.0.2@o2ib ping"), 1);
 	assert_string_equal(
-		world.err,
-		"o2ref: 10.77.0.2@o2ib: our session may remain on the node until its own timeout\n");
+		world.err, "o2ref: 10.77.0.2@o2ib: our session may remain on the node until its own timeout\n"
+			   "o2ref: ended after 0 of 1 operations\n");
+	/* There is none at a node that was never connected. */
+	setup(NULL);
+	world.round = interrupt;
+	world.rejects = 1000;
+	assert_int_equal(world_run("lst --json 10.77.0.2@o2ib ping"), 1);
+	assert_string_equal(world.err, "o2ref: interrupted during step make session\n");
+	assert_non_null(strstr(world.out, "\"left\": false"));
 }
 
 TEST_WITH(the_time_ends_it, setup, NULL)

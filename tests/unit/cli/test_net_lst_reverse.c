@@ -3,12 +3,14 @@
 /* lst --reverse: the node runs the client of the test, and we serve it (docs/lst.md, "The command"). */
 
 #include "cli/net/commands.h"
+#include "lst/rpc_internal.h"
 #include "tests/lib/net_lst_peer.h"
 
 /* The peer's behaviour, as the test sets it. */
 static struct {
 	bool absent;	       /* it serves no LNet selftest */
 	bool forgets;	       /* it counts no errors */
+	bool pretends;	       /* it never runs a test, and says that it does */
 	bool harm;	       /* change a byte of each page of its arena in each round */
 	uint64_t signal_after; /* SIGINT after this many of its RPCs; 0: never */
 	uint64_t steal_after;  /* after this many RPCs it leaves the session; 0: never */
@@ -16,12 +18,30 @@ static struct {
 	uint64_t tries;
 } peer;
 
+/* Answer each BATCH alike: the test is active. */
+static void say_active(void *context, const struct o2_lst_request *request)
+{
+	struct o2_lst_msg reply = {.msg_type = O2_LST_BATCH_REPLY, .msg_ses_feats = O2_LST_FEATS_MASK};
+
+	reply.u.batch_reply.bar_sid = o2_lst_node_sid(net_lst_node);
+	reply.u.batch_reply.bar_active = 1;
+	o2_lst_served_reply(net_lst_node->rpc, request->served, &reply);
+}
+
+static void batch_is_over(void *context, uint64_t served, int status)
+{
+}
+
 static void peer_start(void)
 {
+	static const struct o2_lst_service_ops active = {.request = say_active, .over = batch_is_over};
 	const struct o2_lst_node_config config = net_lst_config();
 
-	if (!peer.absent)
-		net_lst_open(&config);
+	if (peer.absent)
+		return;
+	net_lst_open(&config);
+	if (peer.pretends)
+		net_lst_node->rpc->service[O2_LST_SERVICE_BATCH].ops = &active;
 }
 
 static void peer_round(void)
@@ -134,9 +154,23 @@ TEST_WITH(it_is_stopped_when_time_is_up, setup, NULL)
 TEST_WITH(a_signal_stops_it_by_force, setup, NULL)
 {
 	peer.signal_after = 100;
-	assert_int_equal(run("lst --json --reverse --seconds 40 10.77.0.2@o2ib read"), 0);
+	assert_int_equal(run("lst --json --reverse --seconds 40 10.77.0.2@o2ib read"), 1);
+	assert_non_null(strstr(world.err, " operations, before its 40 s were over\n"));
 	assert_true(world_number("done") >= 100);
 	assert_true(o2_lst_sid_is_none(peer.sid));
+}
+
+/* Such a node would be asked for ever. */
+TEST_WITH(a_node_that_is_active_and_silent_is_given_up, setup, NULL)
+{
+	peer.pretends = true;
+	assert_int_equal(run("lst --json --reverse --timeout 1 --seconds 1 10.77.0.2@o2ib ping"), 1);
+	assert_string_equal(world.err,
+			    "o2ref: 10.77.0.2@o2ib: run: the node says that its test goes on, but has asked "
+			    "for nothing for 2 s\n"
+			    "o2ref: given up during step run\n"
+			    "o2ref: 10.77.0.2@o2ib: our session may remain on the node for 100 s\n");
+	assert_int_equal(world_number("done"), 0);
 }
 
 TEST_WITH(a_session_that_is_gone_is_said, setup, NULL)

@@ -241,13 +241,15 @@ static void lose_and_ask(void)
 
 TEST(being_asked)
 {
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 5; i++) {
 		world_with(lose_and_ask);
 		world.round = ask_until_answered;
 		/* Nothing is offered at this portal, so the command runs until it is stopped. */
 		world_run(i == 0   ? "get --verbose --size 100 --timeout 60 --portal 1 10.77.0.2@o2ib"
 			  : i == 1 ? "put --verbose --size 100 --timeout 60 --portal 1 10.77.0.2@o2ib"
-				   : "ping --verbose --timeout 60 --count 9 10.77.0.2@o2ib");
+			  : i == 2 ? "ping --verbose --timeout 60 --count 9 10.77.0.2@o2ib"
+			  : i == 3 ? "lst --verbose --timeout 60 10.77.0.2@o2ib ping"
+				   : "conform --verbose --timeout 60 --portal 1 10.77.0.2@o2ib");
 		assert_int_equal(world.status, 0);
 		assert_int_equal(world.nended, 2);
 		assert_non_null(strstr(world.out, "10.77.0.2@o2ib: ping\n"));
@@ -338,6 +340,24 @@ TEST(the_port_is_taken)
 	assert_int_equal(world_run("serve"), 2);
 	world.listen_error = -ENODEV;
 	assert_int_equal(world_run("get 10.77.0.2@o2ib"), 2);
+}
+
+/* After such a reject the node asks again, so nothing but this line tells it from a peer that is silent. */
+TEST(a_peer_that_rejects_us)
+{
+	static const char *const commands[] = {"ping", "put", "get"};
+	char line[64], *said;
+
+	for (uint32_t i = 0; i < 3; i++) {
+		world_with(NULL);
+		world.rejects = 2;
+		snprintf(line, sizeof(line), "%s 10.77.0.2@o2ib", commands[i]);
+		assert_int_equal(world_run(line), O2_CLI_REFUSED);
+		said = strstr(world.err, "; the peer has rejected all 2 requests for a connection, the last "
+					 "as stale (reason 5)\n");
+		assert_non_null(said);
+		assert_string_equal(strchr(said, '\n'), "\n");
+	}
 }
 
 TEST(events_in_words)

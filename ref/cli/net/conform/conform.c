@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -84,7 +85,10 @@ static bool is_id(const char *id)
 {
 	const struct o2_conform_probe *probe;
 
-	if (is_hostile(id) || is_judged(id))
+	/* The id is one word of --only, and no beginning. */
+	if (is_hostile(id))
+		return strchr(id, ',') == NULL && id[strlen(id) - 1] != '/' && o2_conform_hostile_has(id);
+	if (is_judged(id))
 		return true;
 	for (uint32_t i = 0; (probe = o2_conform_probe(i)) != NULL; i++)
 		if (strcmp(probe->id, id) == 0)
@@ -109,6 +113,20 @@ static int make_folder(const char *path)
 	return access(path, W_OK | X_OK) == 0 ? 0 : errno;
 }
 
+/* Nobody may take the files of an earlier run for those of a run that writes none. */
+static void remove_files(const char *folder)
+{
+	static const char *const names[] = {"report.txt", "report.json", "report.junit.xml", O2_CONFORM_SAID};
+	char path[PATH_MAX];
+	struct stat there;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+		if (lstat(path, &there) == 0 && S_ISREG(there.st_mode))
+			unlink(path);
+	}
+}
+
 /* Make the folder of --out, before anything is tried; NULL: none is wanted. */
 static bool prepare_out(const char *path)
 {
@@ -116,7 +134,19 @@ static bool prepare_out(const char *path)
 
 	if (code != 0)
 		o2_cli_complain("%s: %s", path, strerror(code));
+	else if (path != NULL)
+		remove_files(path);
 	return code == 0;
+}
+
+/* What is PUT at LNet's ping is not there to be read back. */
+static bool check_place(const char *option, uint32_t portal, uint64_t match_bits)
+{
+	if (portal != O2_PING_PORTAL || match_bits != O2_PING_MATCH_BITS)
+		return true;
+	o2_cli_complain("--%s %" PRIu32 " with --match-bits 0x%" PRIx64 " is the place of LNet's ping",
+			option, portal, match_bits);
+	return false;
 }
 
 static void list(void)
@@ -163,7 +193,7 @@ static void try_probe(struct o2_conform *conform, const struct o2_conform_probe 
 	o2_conform_stop(conform);
 	result->took_ns = o2_monotonic_ns() - began_ns;
 	result->last_packet = o2_conform_listener_packets(conform->listener);
-	result->first_packet = result->last_packet > packets ? packets + 1 : result->last_packet;
+	o2_conform_packets(result, packets);
 	if (result->outcome == O2_CONFORM_FINDING && probe->kernel_otherwise &&
 	    conform->options->profile == O2_NET_KERNEL)
 		result->outcome = O2_CONFORM_TOLERATED;
@@ -239,6 +269,17 @@ static void be_hostile(struct o2_conform *conform, struct o2_conform_report *rep
 	report->whole &= o2_conform_hostile_try(&hostile, conform->listener, report);
 }
 
+static const char *why_not_whole(const struct o2_conform *conform, const struct o2_conform_report *report)
+{
+	return conform->lost	       ? "the device is lost"
+	       : conform->starved      ? "not enough memory, so not all was tried"
+	       : report->judged.failed ? "not enough memory, so not all was judged"
+	       : report->starved       ? "not enough memory, so not all is reported"
+	       : o2_net_stop != 0      ? "interrupted, so not all was tried"
+	       : report->mute != NULL  ? "the peer does not answer a ping, so nothing else was tried"
+				       : "the run was not completed";
+}
+
 static int run(struct o2_conform *conform, struct o2_conform_report *report)
 {
 	bool open = true;
@@ -256,14 +297,10 @@ static int run(struct o2_conform *conform, struct o2_conform_report *report)
 	if (status != O2_CLI_OK)
 		return status;
 	report->whole &= !conform->starved && !report->judged.failed && !report->starved;
-	if (!report->whole)
-		o2_cli_complain(conform->lost		? "the device is lost"
-				: conform->starved	? "not enough memory, so not all was tried"
-				: report->judged.failed ? "not enough memory, so not all was judged"
-				: report->starved	? "not enough memory, so not all is reported"
-				: report->mute != NULL
-					? "the peer does not answer a ping, so nothing else was tried"
-					: "the run was not completed");
+	if (!report->whole) {
+		report->why = why_not_whole(conform, report);
+		o2_cli_complain("%s", report->why);
+	}
 	if (!o2_conform_report_end(report))
 		return O2_CLI_USAGE;
 	return report->count[O2_CONFORM_FINDING] > 0 || !report->whole ? O2_CLI_REFUSED : O2_CLI_OK;
@@ -296,9 +333,14 @@ int o2_net_conform(struct o2_net_options *options, int argc, char **argv)
 		list();
 		return O2_CLI_OK;
 	}
-	if (!check_only(options) || !prepare_out(options->out) ||
+	if (!check_only(options) || !check_place("portal", options->portal, options->match_bits) ||
+	    !check_place("read-portal", options->read_portal, options->match_bits) ||
 	    (options->known != NULL && !o2_conform_known_read(options->known, is_id, &report.known)))
 		return O2_CLI_USAGE;
+	if (!prepare_out(options->out)) {
+		o2_conform_report_free(&report);
+		return O2_CLI_USAGE;
+	}
 	memset(&conform, 0, sizeof(conform));
 	conform.options = options;
 	conform.next_page = O2_NET_LNET_PAGES;

@@ -56,7 +56,7 @@ struct o2_conform_result {
 	/* A finding: what the peer sent last, and its first bytes; "" if the judge's text has them. */
 	char heard[O2_CONFORM_HEARD_BYTES];
 	uint64_t took_ns;
-	uint64_t first_packet, last_packet; /* in the capture; 0: there is none */
+	uint64_t first_packet, last_packet; /* in the capture; 0: there is none, or nothing was said */
 	/* A misbehaviour of ours: whether it was done, and the rules that the judge named for it: "a, b". */
 	bool lie;
 	char named[O2_CONFORM_NAMED_BYTES];
@@ -115,6 +115,14 @@ struct o2_conform {
 /* The tables, in the order in which they are tried; each ends with a row without an id. */
 extern const struct o2_conform_probe o2_conform_ping_probes[], o2_conform_connect_probes[],
 	o2_conform_move_probes[], o2_conform_place_probes[], o2_conform_leave_probes[];
+
+/* Set first_packet; before: the packets until the probe.  Those of earlier probes are not its own. */
+static inline void o2_conform_packets(struct o2_conform_result *result, uint64_t before)
+{
+	result->first_packet = before + 1;
+	if (result->last_packet <= before)
+		result->first_packet = result->last_packet = 0;
+}
 
 /* The probe of that number, counted over all tables; NULL past the last one. */
 const struct o2_conform_probe *o2_conform_probe(uint32_t number);

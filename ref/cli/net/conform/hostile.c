@@ -146,10 +146,7 @@ static FILE *start(struct words *words, pid_t *pid)
 	*pid = out == NULL ? -1 : fork();
 	if (*pid < 0) {
 		o2_cli_complain("%s: %s", path, strerror(errno));
-		if (out != NULL)
-			fclose(out);
-		else
-			close(fds[0]);
+		(void)(out != NULL ? fclose(out) : close(fds[0]));
 		close(fds[1]);
 		return NULL;
 	}
@@ -304,9 +301,8 @@ bool o2_conform_hostile_said(const char *line, struct o2_conform_listener *liste
 	uint8_t bytes[O2_MSG_BYTES];
 	struct o2_watched watched;
 
-	if (by_liar == NULL && by_honest == NULL)
-		return false;
-	if (!o2_watch_line_read(by_liar != NULL ? by_liar : by_honest, bytes, &watched))
+	if ((by_liar == NULL && by_honest == NULL) ||
+	    !o2_watch_line_read(by_liar != NULL ? by_liar : by_honest, bytes, &watched))
 		return false;
 	o2_conform_listener_lies(listener, by_liar != NULL);
 	o2_watch_tell(o2_conform_listener_watch(listener), &watched);
@@ -333,11 +329,36 @@ static void end_lie(const struct lie *lie, const struct o2_conform_listener *lis
 {
 	result->took_ns = o2_monotonic_ns() - lie->began_ns;
 	result->last_packet = o2_conform_listener_packets(listener);
-	result->first_packet = result->last_packet > lie->packets ? lie->packets + 1 : result->last_packet;
+	o2_conform_packets(result, lie->packets);
 	result->lie = result->outcome != O2_CONFORM_NOT_TRIED;
 	o2_conform_listener_named(listener, result->named);
 	if (result->outcome == O2_CONFORM_FINDING)
 		o2_conform_listener_heard(listener, result->heard);
+}
+
+/* Does a signal of main.c's let a call go on, so that nothing that is written is cut off; or does it end the call? */
+static void let_signals_end_calls(bool end)
+{
+	static const int signals[] = {SIGINT, SIGTERM};
+	struct sigaction action;
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		sigaction(signals[i], NULL, &action);
+		action.sa_flags =
+			end ? action.sa_flags & ~(int)SA_RESTART : action.sa_flags | (int)SA_RESTART;
+		sigaction(signals[i], &action, NULL);
+	}
+}
+
+/* The liar may have nothing to say for as long as the peer's own timeout. */
+static bool next_line(FILE *out, char line[LINE_BYTES])
+{
+	bool read;
+
+	let_signals_end_calls(true);
+	read = o2_net_stop == 0 && fgets(line, LINE_BYTES, out) != NULL;
+	let_signals_end_calls(false);
+	return read && o2_net_stop == 0;
 }
 
 static void hear_liar(FILE *out, const struct table *table, struct o2_conform_listener *listener,
@@ -347,7 +368,7 @@ static void hear_liar(FILE *out, const struct table *table, struct o2_conform_li
 	struct o2_conform_result result;
 	char line[LINE_BYTES], name[O2_CONFORM_ID_BYTES];
 
-	while (o2_net_stop == 0 && fgets(line, sizeof(line), out) != NULL) {
+	while (next_line(out, line)) {
 		if (after(line, O2_HOSTILE_SAID_TRY) != NULL) {
 			begin_lie(&lie, after(line, O2_HOSTILE_SAID_TRY), listener);
 		} else if (!o2_conform_hostile_said(line, listener) &&
@@ -368,9 +389,11 @@ static bool run_liar(struct words *words, const struct table *table, struct o2_c
 	if (out == NULL)
 		return false;
 	hear_liar(out, table, listener, report);
+	if (o2_net_stop != 0)
+		kill(pid, SIGTERM);
 	status = finish(out, pid);
-	if (status == 0 || status == O2_CLI_REFUSED)
-		return true;
+	if (o2_net_stop != 0 || status == 0 || status == O2_CLI_REFUSED)
+		return o2_net_stop == 0;
 	o2_cli_complain("--hostile: the run was not completed (status %d)", status);
 	return false;
 }

@@ -26,7 +26,7 @@ bool o2_conform_hostile_has(const char *word);
 
 /*
  * Our own interface must be closed.  The listener hears what is sent and received meanwhile.  Returns false,
- * after a line on stderr, if the liar did not come to its end.
+ * after a line on stderr, if the liar did not come to its end; without a line if a signal has ended it.
  */
 bool o2_conform_hostile_try(const struct o2_conform_hostile *hostile, struct o2_conform_listener *listener,
 			    struct o2_conform_report *report);

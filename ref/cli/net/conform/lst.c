@@ -39,10 +39,9 @@ bool o2_conform_lst_done(struct o2_conform *conform, const struct o2_lnet_result
 	return conform->lst != NULL && o2_lst_rpc_done(conform->lst->rpc, result);
 }
 
-void o2_conform_lst_event(struct o2_conform *conform, const struct o2_lnet_event *event)
+bool o2_conform_lst_event(struct o2_conform *conform, const struct o2_lnet_event *event)
 {
-	if (conform->lst != NULL)
-		o2_lst_rpc_event(conform->lst->rpc, event);
+	return conform->lst != NULL && o2_lst_rpc_event(conform->lst->rpc, event);
 }
 
 static void note_down(void *context, uint64_t nid, const struct o2_transfer_fault *fault)

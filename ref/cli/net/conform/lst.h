@@ -72,7 +72,7 @@ void o2_conform_lst_free(struct o2_conform *conform);
 
 /* Pass a result or an event of LNet to the RPCs; true: it was meant for them. */
 bool o2_conform_lst_done(struct o2_conform *conform, const struct o2_lnet_result *result);
-void o2_conform_lst_event(struct o2_conform *conform, const struct o2_lnet_event *event);
+bool o2_conform_lst_event(struct o2_conform *conform, const struct o2_lnet_event *event);
 
 /* One round of the loop.  False: it ends, for a reason that was reported, or because we leave (left). */
 bool o2_conform_lst_step(struct o2_conform *conform);

@@ -121,6 +121,8 @@ static void print_end(const struct o2_conform_report *report, FILE *out)
 {
 	const uint32_t *count = report->count;
 
+	if (report->why != NULL)
+		fprintf(out, "not complete: %s\n", report->why);
 	if (report->mute != NULL)
 		fprintf(out, "not tried the others             it does not answer a ping: see %s\n",
 			report->mute->id);

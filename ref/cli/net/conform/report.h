@@ -33,8 +33,9 @@ struct o2_conform_report {
 	/* The probe that must hold before anything else can be tried, and does not; NULL: it holds. */
 	const struct o2_conform_probe *mute;
 	struct o2_end_heard judged;
-	bool whole;   /* everything that was wanted was tried */
-	bool starved; /* memory ran out: a row is missing */
+	bool whole;	 /* everything that was wanted was tried */
+	const char *why; /* why it is not; NULL: it is */
+	bool starved;	 /* memory ran out: a row is missing */
 };
 
 /* The capture's name in the folder of --out. */

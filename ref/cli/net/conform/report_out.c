@@ -40,8 +40,15 @@ static bool put_junit(const struct o2_conform_report *report, FILE *out)
 	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", out);
 	o2_markup(out, "<testsuites name=\"o2ref conform\">\n <testsuite name=\"%s\"", nid);
 	fprintf(out,
-		" tests=\"%" PRIu32 "\" failures=\"%" PRIu32 "\" errors=\"0\" skipped=\"%" PRIu32 "\">\n",
-		report->nrows, report->count[O2_CONFORM_FINDING], report->count[O2_CONFORM_NOT_TRIED]);
+		" tests=\"%" PRIu32 "\" failures=\"%" PRIu32 "\" errors=\"%u\" skipped=\"%" PRIu32 "\">\n",
+		report->nrows + (report->why != NULL), report->count[O2_CONFORM_FINDING], report->why != NULL,
+		report->count[O2_CONFORM_NOT_TRIED]);
+	/* Who reads only this file must not take the run for a whole one. */
+	if (report->why != NULL)
+		o2_markup(out,
+			  "  <testcase classname=\"o2ref.conform\" name=\"run\"><error message=\"%s\"/>"
+			  "</testcase>\n",
+			  report->why);
 	for (uint32_t i = 0; i < report->nrows; i++)
 		put_case(report, &report->rows[i], out);
 	fputs(" </testsuite>\n</testsuites>\n", out);

@@ -12,6 +12,7 @@
 #include "cli/net/conform/conform.h"
 #include "cli/net/conform/listen.h"
 #include "cli/net/conform/lst.h"
+#include "cli/net/event.h"
 #include "cli/net/look.h"
 #include "cli/net/memory.h"
 #include "mem/kmap.h"
@@ -93,7 +94,10 @@ struct o2_node_config o2_conform_node(const struct o2_conform *conform)
 /* The peer may request something itself. */
 static void note_event(void *context, const struct o2_lnet_event *event)
 {
-	o2_conform_lst_event(context, event);
+	struct o2_conform *conform = context;
+
+	if (!o2_conform_lst_event(conform, event))
+		o2_net_tell_event(conform->options, event);
 }
 
 bool o2_conform_start_with(struct o2_conform *conform, const struct o2_node_config *node,
