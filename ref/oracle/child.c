@@ -20,6 +20,7 @@
 #define LEAVE_MS   500u /* time for a process that has closed its output to exit */
 #define RUNNING	   32u	/* more than the number of children at any time */
 #define PIPE_BYTES (1u << 20)
+#define KEPT_BYTES (1u << 20) /* of what a child prints */
 
 /* Process groups of the running children, for the signal handler; 0: free entry. */
 static volatile pid_t running[RUNNING];
@@ -207,6 +208,13 @@ void o2_child_last_words(const struct o2_child *child, char *text, size_t text_b
 	}
 	snprintf(text, text_bytes, ": %s", line);
 	o2_make_utf8(text);
+}
+
+void o2_child_empty(int file)
+{
+	/* The child writes where the offset is, which it shares: a hole in front of its words would hide them. */
+	if (lseek(file, 0, SEEK_END) > (off_t)KEPT_BYTES && ftruncate(file, 0) == 0)
+		lseek(file, 0, SEEK_SET);
 }
 
 static bool is_of_name(char c)

@@ -56,6 +56,12 @@ uint64_t o2_child_resident_bytes(const struct o2_child *child);
 void o2_child_last_words(const struct o2_child *child, char *text, size_t text_bytes);
 
 /*
+ * Empty a file that a child prints to, the child's `noise` for one, if there is much in it: what is printed without end
+ * would fill the memory.  The child goes on at the beginning.
+ */
+void o2_child_empty(int file);
+
+/*
  * The source line that the child's standard error names as the place of its failure, e.g. "mine.py:12": the
  * last line of a Python traceback, otherwise the first "file:line".  "" if it names none.
  */

@@ -22,7 +22,6 @@
 #define WARM_BATCHES 16u
 #define START_FACTOR 10u
 #define SETTLE_MS    100	 /* for bytes behind the very last answer */
-#define NOISE_BYTES  (1u << 20)	 /* bytes of standard error to keep */
 #define AHEAD_BYTES  (64u << 10) /* bytes of encoded questions that may wait for room in the pipe */
 
 struct program {
@@ -315,8 +314,7 @@ static void look_at_memory(struct program *program)
 
 	if (++program->batches % WARM_BATCHES != 0)
 		return;
-	if (lseek(program->child.noise, 0, SEEK_END) > NOISE_BYTES && ftruncate(program->child.noise, 0) != 0)
-		return;
+	o2_child_empty(program->child.noise);
 	bytes = o2_child_resident_bytes(&program->child);
 	if (program->batches == WARM_BATCHES)
 		program->warm_bytes = bytes;

@@ -11,6 +11,7 @@ import functools
 import json
 import os
 import re
+import resource
 import shlex
 import shutil
 import signal
@@ -63,8 +64,10 @@ MISDEEDS = {
     "stdout": "run/stdout",
     "stdout-once": "run/stdout",
     "leak": "run/leak",
+    "in-front": "run/crash",
     "overrun": "run/overrun",
     "underrun": "run/overrun",
+    "underrun-and-print": "run/overrun",
     "long-name": "run/overrun",
     "input": "run/input-written",
     "count": "run/count-over-capacity",
@@ -291,6 +294,32 @@ class Conduct(unittest.TestCase):
         document = result("--cases", 50, "--no-corpus", MISBEHAVE, env={"O2_MISBEHAVE": "overrun"})
         self.assertIn("array entry, 0 bytes behind its end", findings(document)["run/overrun"]["found"])
 
+        document = result("--cases", 50, "--no-corpus", MISBEHAVE, env={"O2_MISBEHAVE": "in-front"})
+        self.assertEqual([each["found"] for each in document["implementations"][0]["findings"]], ["it wrote in front of the input"])
+
+    def test_each_call_finds_the_same(self):
+        """Questions that are asked again, for leaks, come with an empty answer, as docs/oracle.md says."""
+        document = result("--cases", 400, "--no-corpus", "--stage", "sg_build", MISBEHAVE, env={"O2_MISBEHAVE": "adds"})
+        self.assertEqual(set(findings(document)), {"sg/kiov/refused-legal", "sg/iov/refused-legal"})
+
+    def test_output_of_a_stage_that_leaks_is_laid_to_it(self):
+        document = result("--cases", 1000, "--no-corpus", "--stage", "sg_build,msg_decode", MISBEHAVE, env={"O2_MISBEHAVE": "leak-and-print"})
+        found = [each for each in document["implementations"][0]["findings"] if each["check"] == "run/stdout"]
+        self.assertEqual([(each["stage"], len(each["question"]["buffer"]["pieces"])) for each in found], [("sg_build", 3)])
+
+    def test_what_ends_behind_its_last_answer_is_no_silence(self):
+        found = findings(result("--cases", 60, "--no-corpus", "--stage", "sg_build", MISBEHAVE, env={"O2_MISBEHAVE": "closes"}))
+        self.assertEqual((set(found), found["run/exit"]["found"]), ({"run/exit"}, "it ended with status 0"))
+
+    def test_what_is_printed_without_end_is_not_kept(self):
+        """The memory file of an output may not grow to 8 MiB; a question that is asked again prints 2 MiB."""
+        with contextlib.ExitStack() as stack:
+            _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 23, most))
+            stack.callback(resource.setrlimit, resource.RLIMIT_FSIZE, (most, most))
+            found = findings(result("--cases", 600, "--no-corpus", "--stage", "sg_build", "--shrink", 3, MISBEHAVE, env={"O2_MISBEHAVE": "trace"}))
+        self.assertEqual(set(found), {"run/stdout"})
+
     def test_it_is_said_how_much_it_leaks(self):
         document = result("--cases", 50, "--no-corpus", MISBEHAVE, env={"O2_MISBEHAVE": "leak"})
         said = re.search(r"grows by (\d+) bytes with each call", findings(document)["run/leak"]["found"])
@@ -485,6 +514,10 @@ class Programs(unittest.TestCase):
         for _ in range(5):
             self.assertIn("protocol/frame", findings(result(*case, *proxy("tail"), expect=DIFFER)))
         result(*case, *proxy(), expect=AGREE)
+
+    def test_the_last_words_of_a_program_that_has_said_much(self):
+        found = findings(result("--cases", 700, "--no-corpus", "--stage", "sg_build", *proxy("loud-end"), expect=DIFFER))["run/exit"]
+        self.assertEqual((found["found"], found["reason"]), ("it ended with status 3: mine.go:7: gone", "conduct: at mine.go:7"))
 
     def test_members_of_a_refusal(self):
         run_words = ("--cases", 300, "--no-corpus", "--stage", "sg_build", "--shrink", 3)

@@ -92,6 +92,15 @@ def distrust(question, answer):
     return refuse(answer, "EPROTO", "Bad") if limit or (empty and "refused" not in answer) else answer
 
 
+def loud_end():
+    """Say more at first than o2ref check keeps, and in the end little."""
+    if ASKED[0] <= 20:
+        print("." * 65536, file=sys.stderr, flush=True)
+    if ASKED[0] == 600:
+        print("mine.go:7: gone", file=sys.stderr, flush=True)
+        sys.exit(3)
+
+
 def change(question, answer):
     if "one-flavour" in CHANGES:
         return one_flavour(question, answer)
@@ -108,6 +117,8 @@ def change(question, answer):
         with open(LATE, "a", encoding="ascii") as file:
             file.write("x")
         time.sleep(0.9)
+    if "loud-end" in CHANGES:
+        loud_end()
     return refused(answer) if "refused" in answer else build(question, answer)
 
 
