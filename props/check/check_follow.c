@@ -261,13 +261,23 @@ void o2_check_finding_free(struct o2_check_finding *finding)
 
 #define GROWTH 64u /* findings for which room is made at a time */
 
-/* Store a finding: replace one of the same cause that could not be shrunk, or append. */
+/*
+ * Store a finding: replace one of the same cause that could not be shrunk, or append. Differences that are gone when
+ * asked for again are known by their cause here only.
+ */
 static void store(struct o2_check_run *run, struct o2_check_finding *finding)
 {
 	struct o2_check_subject *subject = run->subject;
 	struct o2_check_finding *old = o2_check_finding_of(subject, finding->stage, &finding->difference);
 	struct o2_check_finding *more = subject->finding;
 
+	if (old != NULL && finding->difference.check == O2_CHECK_RUN_UNSTABLE) {
+		old->seen++;
+		if (old->shrinkable || !finding->shrinkable) {
+			o2_check_finding_free(finding);
+			return;
+		}
+	}
 	finding->seen = old == NULL ? 1 : old->seen;
 	if (old == NULL) {
 		if (subject->findings % GROWTH == 0)

@@ -519,6 +519,13 @@ class Programs(unittest.TestCase):
         found = findings(result("--cases", 700, "--no-corpus", "--stage", "sg_build", *proxy("loud-end"), expect=DIFFER))["run/exit"]
         self.assertEqual((found["found"], found["reason"]), ("it ended with status 3: mine.go:7: gone", "conduct: at mine.go:7"))
 
+    def test_answers_that_change_now_and_then(self):
+        document = result("--cases", 2000, "--no-corpus", "--stage", "sg_build", "--shrink", 3, *proxy("now-and-then"), expect=DIFFER)
+        found, = document["implementations"][0]["findings"]
+        self.assertEqual((found["check"], found["reason"]), ("run/unstable", "sg/kiov/nob"))
+        self.assertGreater(found["seen"], 5)
+        self.assertLess(found["first_seen"]["answers"], 200)
+
     def test_members_of_a_refusal(self):
         run_words = ("--cases", 300, "--no-corpus", "--stage", "sg_build", "--shrink", 3)
         result(*run_words, *proxy("null"), expect=AGREE)

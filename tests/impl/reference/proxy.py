@@ -55,6 +55,8 @@ def build(question, answer):
         return refuse(answer, "EIO", "Broken")
     if kiov and f"nob-{size}" in CHANGES:
         answer["list"]["nob"] += 1
+    if kiov and "now-and-then" in CHANGES and ASKED[0] % 50 < 2:
+        answer["list"]["nob"] += 1
     if "null" in CHANGES:
         answer["refused"] = None
     if "cut" in CHANGES:
