@@ -31,8 +31,11 @@ int o2_child_wait(const struct o2_child *child, uint64_t until_ms);
 /* Kill the child and all processes of its group, if it runs, and reap it.  *status: as from waitpid(2). */
 void o2_child_end(struct o2_child *child, int *status);
 
-/* Let SIGHUP, SIGINT, SIGQUIT and SIGTERM kill all children before they end this process. */
-void o2_child_end_with_us(void);
+/*
+ * Let SIGHUP, SIGINT, SIGQUIT and SIGTERM kill all children before they end this process.  at_last is called behind
+ * that, in the signal's handler.
+ */
+void o2_child_end_with_us(void (*at_last)(void));
 
 /*
  * Reap a child whose output pipe has ended.  The child gets half a second to exit by itself.  Returns false

@@ -469,6 +469,18 @@ class Programs(unittest.TestCase):
                     os.kill(int(asked), signal.SIGKILL)
                 self.assertTrue(ended)
 
+    def test_a_check_that_is_ended_leaves_no_files(self):
+        with tempfile.TemporaryDirectory() as directory:
+            old, new, page = (Path(directory) / name for name in ("old", "new", "page"))
+            old.write_text("as it was")
+            command = [BUILD / "o2ref", "check", "--no-corpus", "--seconds", "600", "--json", old, "--junit", new, "--html", page, REFERENCE]
+            with subprocess.Popen(command) as process:
+                self.assertTrue(wait_for(page.exists) and wait_for(new.exists))
+                process.terminate()
+                self.assertEqual(process.wait(60), -signal.SIGTERM)
+            self.assertEqual([path.name for path in Path(directory).iterdir()], ["old"])
+            self.assertEqual(old.read_text(), "as it was")
+
     def test_a_program_that_grows_is_a_finding(self):
         arguments = ("--cases", 1200, "--no-corpus", "--stage", "sg_build", "--shrink", 3, "--growth-mib", 20)
         self.assertIn("protocol/memory", findings(result(*arguments, *talker("grow"), expect=DIFFER)))
@@ -872,6 +884,21 @@ class Usage(unittest.TestCase):
                     for path, kept in ((mine, REFERENCE.read_bytes()), (script, TALKER.read_bytes()), (other, PROGRAM.read_bytes()),
                                        (read, b"read"), (page, b"as it was")):
                         self.assertEqual(path.read_bytes(), kept, path)
+
+    def test_standard_output_has_one_text(self):
+        for option, begins, ends in (("--json", b"{", b"}\n"), ("--html", b"<!DOCTYPE html>", b"</html>\n"),
+                                     ("--junit", b"<?xml", b"</testsuites>\n")):
+            done = run("--no-corpus", "--stage", "sg_build", "--cases", 20, option, "-", REFERENCE, expect=AGREE)
+            with self.subTest(option):
+                self.assertEqual((done.stdout[:len(begins)], done.stdout[-len(ends):]), (begins, ends))
+                self.assertIn(b": agrees: ", done.stderr)
+
+    def test_no_name_is_cut_inside_a_letter(self):
+        with tempfile.TemporaryDirectory() as directory:
+            for letters in ("\u00e9" * 12, "a" + "\u00e9" * 12):
+                library = shutil.copy(REFERENCE, Path(directory) / f"{letters}.so")
+                text = run("--no-corpus", "--stage", "sg_build", "--cases", 20, library, expect=AGREE).stdout.decode()
+                self.assertRegex(text.splitlines()[0], "^ +\u00e9+[.]so *$")
 
     def test_no_report_is_a_case_of_the_corpus(self):
         with tempfile.TemporaryDirectory() as directory:
