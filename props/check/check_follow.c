@@ -270,13 +270,14 @@ static void store(struct o2_check_run *run, struct o2_check_finding *finding)
 	struct o2_check_subject *subject = run->subject;
 	struct o2_check_finding *old = o2_check_finding_of(subject, finding->stage, &finding->difference);
 	struct o2_check_finding *more = subject->finding;
+	const bool unstable = finding->difference.check == O2_CHECK_RUN_UNSTABLE;
 
-	if (old != NULL && finding->difference.check == O2_CHECK_RUN_UNSTABLE) {
-		old->seen++;
-		if (old->shrinkable || !finding->shrinkable) {
-			o2_check_finding_free(finding);
-			return;
-		}
+	if (old != NULL)
+		old->seen += unstable;
+	if (unstable && (old != NULL ? old->shrinkable || !finding->shrinkable
+				     : !o2_check_may_keep(run, finding->stage, &finding->difference))) {
+		o2_check_finding_free(finding);
+		return;
 	}
 	finding->seen = old == NULL ? 1 : old->seen;
 	if (old == NULL) {

@@ -538,6 +538,13 @@ class Programs(unittest.TestCase):
         self.assertGreater(found["seen"], 5)
         self.assertLess(found["first_seen"]["answers"], 200)
 
+    def test_answers_to_the_question_before(self):
+        document = result("--cases", 1500, "--no-corpus", "--stage", "sg_build", "--shrink", 3, *proxy("one-behind"), expect=DIFFER)
+        one, = document["implementations"]
+        found = [each for each in one["findings"] if each["check"] == "run/unstable"]
+        self.assertEqual((len(found), len({each["cause"] for each in found})), (8, 1))
+        self.assertIn("run/unstable", [each["check"] for each in one["not_kept"]])
+
     def test_members_of_a_refusal(self):
         run_words = ("--cases", 300, "--no-corpus", "--stage", "sg_build", "--shrink", 3)
         result(*run_words, *proxy("null"), expect=AGREE)

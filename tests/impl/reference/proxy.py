@@ -17,6 +17,7 @@ CHANGES = set(sys.argv[2:])
 SERVER = subprocess.Popen([PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 LATE = os.environ.get("O2_LATE")  # a file with one byte for each late answer
 ASKED = [0]
+BEHIND = [{"form": "o2ref/sg_build/output", "version": 1, "refused": {"errno": "EINVAL", "rule": ""}}]
 
 
 def frame(text):
@@ -121,6 +122,9 @@ def change(question, answer):
         time.sleep(0.9)
     if "loud-end" in CHANGES:
         loud_end()
+    if "one-behind" in CHANGES:
+        BEHIND.append(answer)
+        return BEHIND.pop(0)
     return refused(answer) if "refused" in answer else build(question, answer)
 
 
