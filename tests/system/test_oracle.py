@@ -486,6 +486,12 @@ class Programs(unittest.TestCase):
         self.assertIn("protocol/memory", findings(result(*arguments, *talker("grow"), expect=DIFFER)))
         self.assertNotIn("protocol/memory", findings(result(*arguments, *talker("refuse-all"), expect=DIFFER)))
 
+    def test_growth_while_another_finding_is_made_small(self):
+        document = result("--cases", 1500, "--no-corpus", "--stage", "sg_build", "--growth-mib", 40, *proxy("grow", "refuse-4096"), expect=DIFFER)
+        other = findings(document)["sg/iov/refused-legal"]
+        self.assertTrue(other["first_seen"]["answers"] < 40 and other["shrunk"]["calls"] > 130)
+        self.assertRegex(findings(document)["protocol/memory"]["found"], r"^it has \d+ MiB in memory, \d+ MiB after its first answers$")
+
     def test_a_program_that_ends_at_two_places_has_two_findings(self):
         document = result("--cases", 20, "--no-corpus", "--stage", "sg_build", "--shrink", 3, *talker("two-places"), expect=DIFFER)
         lines = [i for i, line in enumerate(TALKER.read_text(encoding="utf-8").splitlines(), 1) if "raise " in line]

@@ -17,6 +17,7 @@ CHANGES = set(sys.argv[2:])
 SERVER = subprocess.Popen([PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 LATE = os.environ.get("O2_LATE")  # a file with one byte for each late answer
 ASKED = [0]
+HELD = []
 BEHIND = [{"form": "o2ref/sg_build/output", "version": 1, "refused": {"errno": "EINVAL", "rule": ""}}]
 
 
@@ -122,6 +123,8 @@ def change(question, answer):
         time.sleep(0.9)
     if "loud-end" in CHANGES:
         loud_end()
+    if "grow" in CHANGES and 40 < ASKED[0] <= 120:
+        HELD.append(os.urandom(1 << 20))
     if "one-behind" in CHANGES:
         BEHIND.append(answer)
         return BEHIND.pop(0)
