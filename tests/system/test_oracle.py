@@ -336,6 +336,11 @@ class Conduct(unittest.TestCase):
                           env={"O2_MISBEHAVE": "slow"}, expect=DIFFER)
         self.assertNotIn("run/hang", findings(document))
 
+    def test_a_lock_that_stays_held_is_no_busy_machine(self):
+        found = findings(result("--cases", 300, "--no-corpus", "--stage", "sg_build", "--timeout-ms", 200, "--shrink", 3, MISBEHAVE,
+                                env={"O2_MISBEHAVE": "lock"}, expect=DIFFER))["run/hang"]
+        self.assertEqual((found["field"], found["found"]), ("conduct, after other questions", "no answer within 200 ms"))
+
     def test_hanging_stages_are_given_up(self):
         document = result("--cases", 300, "--timeout-ms", 50, MISBEHAVE, env={"O2_MISBEHAVE": "hang"})
         stages = {each["stage"]: each for each in document["implementations"][0]["stages"]}

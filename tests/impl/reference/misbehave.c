@@ -112,8 +112,15 @@ static int32_t answer(const char *how, const struct o2_impl_sg_in *in, struct o2
 		      struct o2_impl_refusal *refusal)
 {
 	static uint32_t calls;
+	static int locked;
 
 	out->nob = in->buffer.nob;
+	if (strcmp(how, "lock") == 0) {
+		if (locked)
+			hang();
+		locked = in->buffer.count == 3;
+		return O2_IMPL_NOT_IMPLEMENTED;
+	}
 	if (strcmp(how, "overrun") == 0)
 		out->entry[out->capacity].page = 1;
 	else if (strcmp(how, "underrun") == 0)
