@@ -77,6 +77,9 @@ static bool one_cause(const struct o2_check_finding *a, const struct o2_check_fi
 	/* A known difference forms its own cause, so that it hides no other finding. */
 	if (x->check == O2_CHECK_RDMA_IMPOSSIBLE && x->check == y->check)
 		return x->known == y->known;
+	/* Whatever is in them, answers that change depend on something else than the question. */
+	if (x->check == O2_CHECK_RUN_UNSTABLE && x->check == y->check && a->stage == b->stage)
+		return x->known == y->known;
 	return a->stage == b->stage && (x->known == 0) == (y->known == 0) &&
 	       (o2_check_explains(x, y) || o2_check_explains(y, x) || same_refusal(x, y) ||
 		same_of_other_kind(x, y) || (x->check != y->check && always_together(a, b)));

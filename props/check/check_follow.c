@@ -234,6 +234,33 @@ static void keep_unstable(struct follow *f, const struct o2_check_lead *lead,
 		 "it differed in %s, and does not any more", o2_check_name(f->sought->check));
 }
 
+struct hang {
+	uint32_t index; /* of the question that hung */
+	bool again;
+};
+
+static void note_hang(void *context, uint32_t index, const struct o2_answer *answer)
+{
+	struct hang *hang = context;
+
+	if (index == hang->index)
+		hang->again = answer->kind == O2_ANSWER_BROKEN && answer->fault.check == O2_CHECK_RUN_HANG;
+}
+
+/* Does the question hang behind those that it was asked with, as where one of them leaves a lock held? */
+static bool hangs_behind_others(struct o2_check_run *run, const struct o2_check_lead *lead)
+{
+	struct o2_case *asked[O2_HOST_BATCH];
+	struct hang hang = {.index = lead->item};
+
+	if (lead->item == 0)
+		return false;
+	for (uint32_t i = 0; i <= lead->item; i++)
+		asked[i] = &run->item[i]->asked;
+	o2_check_ask(run, asked, lead->item + 1, note_hang, &hang);
+	return hang.again;
+}
+
 static void keep_scenario(const struct follow *f, bool has_scenario, struct o2_check_finding *finding)
 {
 	const struct o2_case_node *node = f->asked->transfer.node;
@@ -261,13 +288,24 @@ void o2_check_finding_free(struct o2_check_finding *finding)
 
 #define GROWTH 64u /* findings for which room is made at a time */
 
-/* Store a finding: replace one of the same cause that could not be shrunk, or append. */
+/*
+ * Store a finding: replace one of the same cause that could not be shrunk, or append. Differences that are gone when
+ * asked for again are known by their cause here only.
+ */
 static void store(struct o2_check_run *run, struct o2_check_finding *finding)
 {
 	struct o2_check_subject *subject = run->subject;
 	struct o2_check_finding *old = o2_check_finding_of(subject, finding->stage, &finding->difference);
 	struct o2_check_finding *more = subject->finding;
+	const bool unstable = finding->difference.check == O2_CHECK_RUN_UNSTABLE;
 
+	if (old != NULL)
+		old->seen += unstable;
+	if (unstable && (old != NULL ? old->shrinkable || !finding->shrinkable
+				     : !o2_check_may_keep(run, finding->stage, &finding->difference))) {
+		o2_check_finding_free(finding);
+		return;
+	}
 	finding->seen = old == NULL ? 1 : old->seen;
 	if (old == NULL) {
 		if (subject->findings % GROWTH == 0)
@@ -320,7 +358,7 @@ void o2_check_follow(struct o2_check_run *run, const struct o2_check_lead *lead)
 	f.keep = &finding;
 	again = again && ask(&f);
 	host->thorough = false;
-	if (!again && lead->difference.check == O2_CHECK_RUN_HANG) {
+	if (!again && lead->difference.check == O2_CHECK_RUN_HANG && !hangs_behind_others(run, lead)) {
 		/* It answers in time when asked again: the machine was busy, and this is no difference. */
 		o2_check_late(run, item->asked.stage);
 		free(finding.choices);

@@ -104,6 +104,12 @@ struct o2_check_finding *o2_check_finding_of(struct o2_check_subject *subject, e
 bool o2_check_is_news(struct o2_check_run *run, const struct o2_check_item *item,
 		      const struct o2_difference *difference);
 
+/*
+ * May the check have a finding of one more cause? If each case has its own, a few examples are enough. If not, the
+ * difference is counted as one that is not kept.
+ */
+bool o2_check_may_keep(struct o2_check_run *run, enum o2_stage stage, const struct o2_difference *difference);
+
 /* Is it a hang that was found meanwhile, when an earlier one of the same batch was followed?  If so, count it. */
 bool o2_check_hung_before(struct o2_check_run *run, const struct o2_check_lead *lead);
 

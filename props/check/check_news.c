@@ -22,7 +22,6 @@ static bool shares_room(const struct o2_difference *a, const struct o2_differenc
 	return a->check == b->check && a->known == b->known;
 }
 
-/* May the check have one more cause?  If each case has its own cause, a few examples are enough. */
 static bool has_room(struct o2_check_run *run, enum o2_stage stage, const struct o2_difference *difference)
 {
 	const struct o2_check_subject *subject = run->subject;
@@ -43,6 +42,15 @@ static void note_dropped(struct o2_check_run *run, enum o2_stage stage,
 	run->subject->more_causes++;
 	if (o2_check_counts(run->options, difference))
 		run->subject->not_kept[stage][difference->check]++;
+}
+
+bool o2_check_may_keep(struct o2_check_run *run, enum o2_stage stage, const struct o2_difference *difference)
+{
+	const bool room = has_room(run, stage, difference);
+
+	if (!room)
+		note_dropped(run, stage, difference);
+	return room;
 }
 
 /*
@@ -104,11 +112,7 @@ bool o2_check_is_news(struct o2_check_run *run, const struct o2_check_item *item
 			note_explained(explanation, difference);
 			return false;
 		}
-		if (!has_room(run, item->asked.stage, difference)) {
-			note_dropped(run, item->asked.stage, difference);
-			return false;
-		}
-		return true;
+		return o2_check_may_keep(run, item->asked.stage, difference);
 	}
 	finding->seen++;
 	return shrinkable && !finding->shrinkable;

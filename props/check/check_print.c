@@ -54,8 +54,12 @@ static int width_of(const json_t *one)
 static const char *short_name(const char *name)
 {
 	const size_t length = strlen(name);
+	const char *at = length > NAME_BYTES ? name + length - NAME_BYTES : name;
 
-	return length > NAME_BYTES ? name + length - NAME_BYTES : name;
+	/* Not from inside a character of several bytes. */
+	while ((*at & 0xc0) == 0x80)
+		at++;
+	return at;
 }
 
 /* Print stages as rows and implementations as columns. */

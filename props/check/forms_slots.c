@@ -166,26 +166,30 @@ static void explain(struct desk *desk)
 	static const char *const names[] = {"the input", "the received bytes", "the refusal"};
 	struct o2_impl_slot *slot = &desk->slots.slot[o2_draw(desk->c, SLOTS - 1)];
 	const uint32_t part = (uint32_t)o2_draw(desk->c, O2_PARTS - 1);
+	const uint32_t asked = (uint32_t)(desk->slot - desk->slots.slot);
 	const size_t room = o2_impl_part_bytes((enum o2_impl_part)part);
 	const size_t at = o2_draw_bool(desk->c, 1, 1) ? room - 1 + o2_draw(desk->c, 2)
 						      : o2_draw(desk->c, room + PAGE - 1);
 	const bool array = part >= O2_PART_ARRAYS, own = slot == desk->slot;
+	const bool in_front = part + 1 == O2_PARTS && at >= room && slot + 1 == desk->slot;
 	const char *name = !array ? names[part] : own ? desk->name[part - O2_PART_ARRAYS] : NULL;
 	bool overrun = true, input = true;
 	char text[128] = "", expected[128];
 
-	if (name == NULL)
-		snprintf(expected, sizeof(expected), "memory that this stage was not given");
+	if (in_front)
+		snprintf(expected, sizeof(expected), "in front of the input");
+	else if (name == NULL)
+		snprintf(expected, sizeof(expected), "at memory that this stage was not given");
 	else if (at < room)
 		snprintf(expected, sizeof(expected), "inside %s%s", array ? "array " : "", name);
 	else
-		snprintf(expected, sizeof(expected), "%s%s, %zu bytes behind its end", array ? "array " : "",
-			 name, at - room);
+		snprintf(expected, sizeof(expected), "at %s%s, %zu bytes behind its end",
+			 array ? "array " : "", name, at - room);
 	must(desk, "explained",
-	     o2_impl_slots_explain(&desk->slots, (uint64_t)(uintptr_t)(slot->part[part] + at), &overrun,
-				   &input, text, sizeof(text)));
+	     o2_impl_slots_explain(&desk->slots, asked, (uint64_t)(uintptr_t)(slot->part[part] + at),
+				   &overrun, &input, text, sizeof(text)));
 	must(desk, "explained-words", strcmp(text, expected) == 0);
-	must(desk, "overrun", overrun == (part > O2_PART_BYTES));
+	must(desk, "overrun", overrun == (part > O2_PART_BYTES && !in_front));
 	must(desk, "input-written", input == (part <= O2_PART_BYTES && at < room));
 }
 
@@ -197,12 +201,14 @@ static void explain_others(struct desk *desk)
 	char text[128] = "";
 
 	must(desk, "first-page",
-	     o2_impl_slots_explain(&desk->slots, first, &overrun, &input, text, sizeof(text)) && !overrun &&
-		     !input && strcmp(text, "in front of the input") == 0);
+	     o2_impl_slots_explain(&desk->slots, 0, first, &overrun, &input, text, sizeof(text)) &&
+		     !overrun && !input && strcmp(text, "in front of the input") == 0);
 	must(desk, "before",
-	     !o2_impl_slots_explain(&desk->slots, from - 1, &overrun, &input, text, sizeof(text)));
-	must(desk, "behind", !o2_impl_slots_explain(&desk->slots, to, &overrun, &input, text, sizeof(text)));
-	must(desk, "last", o2_impl_slots_explain(&desk->slots, to - 1, &overrun, &input, text, sizeof(text)));
+	     !o2_impl_slots_explain(&desk->slots, 0, from - 1, &overrun, &input, text, sizeof(text)));
+	must(desk, "behind",
+	     !o2_impl_slots_explain(&desk->slots, 0, to, &overrun, &input, text, sizeof(text)));
+	must(desk, "last",
+	     o2_impl_slots_explain(&desk->slots, 0, to - 1, &overrun, &input, text, sizeof(text)));
 }
 
 /* Check what is read from a refusal in the slot, or why it is invalid. */

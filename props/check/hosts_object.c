@@ -34,7 +34,7 @@ static const struct way {
 	{"refuse", NULL, NULL, "", false, NULL},
 	{"crash", "run/crash", "it was ended by SIGSEGV (Segmentation fault) at address 0x8", "", true,
 	 "crash"},
-	{"input", "run/input-written", "it wrote at inside the input", "", true, "answer"},
+	{"input", "run/input-written", "it wrote inside the input", "", true, "answer"},
 	{"leak", NULL, NULL, "", false, NULL},
 };
 

@@ -233,6 +233,15 @@ static bool has_stale(const json_t *result)
 	return false;
 }
 
+/* Standard output carries either one of the reports or the text. */
+static bool is_taken(const struct o2_check_arguments *a)
+{
+	for (uint32_t i = 0; i < O2_CHECK_REPORTS; i++)
+		if (a->report[i].out == stdout)
+			return true;
+	return false;
+}
+
 static int report(struct o2_check_arguments *a, json_t *result)
 {
 	int rc = add_replays(a, result);
@@ -242,8 +251,7 @@ static int report(struct o2_check_arguments *a, json_t *result)
 		o2_check_since(result, a->options.since, a->since);
 		right = right || (!o2_check_since_has_new(result, a->options.since) && !has_stale(result));
 	}
-	/* Standard output carries either the JSON or the text. */
-	o2_check_print(result, a->color, a->report[O2_CHECK_JSON].out == stdout ? stderr : stdout);
+	o2_check_print(result, a->color, is_taken(a) ? stderr : stdout);
 	if (rc == 0)
 		rc = to_file(a, &a->report[O2_CHECK_JSON], result, write_json);
 	if (rc == 0)
@@ -397,26 +405,33 @@ static int check(struct o2_check_arguments *a)
 	return rc;
 }
 
+static struct o2_check_arguments arguments; /* global for the signal handler */
+
+static void leave_no_files(void)
+{
+	o2_out_files_remove(arguments.report, O2_CHECK_REPORTS);
+}
+
 int o2_check_command(const char *program, int argc, char **argv)
 {
-	struct o2_check_arguments a;
-	const int first = o2_check_parse(program, argc, argv, &a);
+	struct o2_check_arguments *a = &arguments;
+	const int first = o2_check_parse(program, argc, argv, a);
 
 	if (first <= 0)
 		return first < 0 ? O2_CHECK_EXIT_USAGE : O2_CHECK_EXIT_AGREE;
 	/* A child that stops reading must become a finding, not end this process. */
 	signal(SIGPIPE, SIG_IGN);
-	o2_child_end_with_us();
-	switch (a.action) {
+	o2_child_end_with_us(leave_no_files);
+	switch (a->action) {
 	case O2_CHECK_ACTION_LIST:
 		list_checks();
 		return O2_CHECK_EXIT_AGREE;
 	case O2_CHECK_ACTION_SELFTEST:
-		return o2_oracle_selftest(a.program, a.host.timeout_ms, stdout);
+		return o2_oracle_selftest(a->program, a->host.timeout_ms, stdout);
 	case O2_CHECK_ACTION_FUZZ:
-		return o2_check_fuzz(&a);
+		return o2_check_fuzz(a);
 	case O2_CHECK_ACTION_CHECK:
 		break;
 	}
-	return check(&a);
+	return check(a);
 }

@@ -55,8 +55,8 @@ static const struct o2_option option_table[] = {
 	{"corpus", "DIR", "committed cases (default: those that were installed)", O2_TEXT(options.corpus)},
 	{"no-corpus", NULL, "drawn cases only", O2_FLAG(no_corpus)},
 	{"case", "FILE",
-	 "this case and no other: an input form, a scenario, or a message's bytes; or the form itself, "
-	 "'{...}'",
+	 "this case and no other: an input form or a scenario, NAME.json; a message's bytes, any other name; "
+	 "or the form itself, '{...}'",
 	 O2_TEXT(options.case_file)},
 	{"choices", "S:HEX",
 	 "the case of stage S with these choices and no other: what a finding's replay has",

@@ -120,14 +120,20 @@ bool o2_out_file_close(const char *program, struct o2_out_file *file)
 	return file->error == 0;
 }
 
+void o2_out_files_remove(const struct o2_out_file *file, uint32_t files)
+{
+	for (uint32_t i = 0; i < files; i++)
+		if (file[i].out != NULL && file[i].is_new)
+			unlink(file[i].path);
+}
+
 void o2_out_files_drop(struct o2_out_file *file, uint32_t files)
 {
+	o2_out_files_remove(file, files);
 	for (uint32_t i = 0; i < files; i++) {
 		if (file[i].out == NULL || file[i].out == stdout)
 			continue;
 		fclose(file[i].out);
 		file[i].out = NULL;
-		if (file[i].is_new)
-			unlink(file[i].path);
 	}
 }

@@ -51,4 +51,7 @@ bool o2_out_file_close(const char *program, struct o2_out_file *file);
 /* The run is refused: close those that are open.  A file that was made is removed, an old one stays. */
 void o2_out_files_drop(struct o2_out_file *file, uint32_t files);
 
+/* As o2_out_files_drop, in a handler of a signal that ends the run: files are removed and not closed. */
+void o2_out_files_remove(const struct o2_out_file *file, uint32_t files);
+
 #endif

@@ -20,9 +20,12 @@
 #define LEAVE_MS   500u /* time for a process that has closed its output to exit */
 #define RUNNING	   32u	/* more than the number of children at any time */
 #define PIPE_BYTES (1u << 20)
+#define KEPT_BYTES (1u << 20) /* of what a child prints */
 
 /* Process groups of the running children, for the signal handler; 0: free entry. */
 static volatile pid_t running[RUNNING];
+
+static void (*last_of_all)(void); /* NULL: nothing, as in children */
 
 static void note_running(pid_t before, pid_t now)
 {
@@ -66,6 +69,7 @@ int o2_child_fork(struct o2_child *child, int *in, int *out)
 	/* Parent and child both call setpgid, so that the group exists whichever of them runs first. */
 	setpgid(child->pid, 0);
 	if (child->pid == 0) {
+		last_of_all = NULL;
 		for (uint32_t i = 0; i < RUNNING; i++)
 			running[i] = 0;
 		close(fd[1]);
@@ -125,14 +129,17 @@ static void end_all(int number)
 	for (uint32_t i = 0; i < RUNNING; i++)
 		if (running[i] != 0)
 			kill(-running[i], SIGKILL);
+	if (last_of_all != NULL)
+		last_of_all();
 	signal(number, SIG_DFL);
 	raise(number);
 }
 
-void o2_child_end_with_us(void)
+void o2_child_end_with_us(void (*at_last)(void))
 {
 	static const int ends[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
+	last_of_all = at_last;
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		if (signal(ends[i], end_all) == SIG_IGN)
 			signal(ends[i], SIG_IGN);
@@ -207,6 +214,13 @@ void o2_child_last_words(const struct o2_child *child, char *text, size_t text_b
 	}
 	snprintf(text, text_bytes, ": %s", line);
 	o2_make_utf8(text);
+}
+
+void o2_child_empty(int file)
+{
+	/* The child writes where the offset is, which it shares: a hole in front of its words would hide them. */
+	if (lseek(file, 0, SEEK_END) > (off_t)KEPT_BYTES && ftruncate(file, 0) == 0)
+		lseek(file, 0, SEEK_SET);
 }
 
 static bool is_of_name(char c)

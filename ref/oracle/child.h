@@ -31,8 +31,11 @@ int o2_child_wait(const struct o2_child *child, uint64_t until_ms);
 /* Kill the child and all processes of its group, if it runs, and reap it.  *status: as from waitpid(2). */
 void o2_child_end(struct o2_child *child, int *status);
 
-/* Let SIGHUP, SIGINT, SIGQUIT and SIGTERM kill all children before they end this process. */
-void o2_child_end_with_us(void);
+/*
+ * Let SIGHUP, SIGINT, SIGQUIT and SIGTERM kill all children before they end this process.  at_last is called behind
+ * that, in the signal's handler.
+ */
+void o2_child_end_with_us(void (*at_last)(void));
 
 /*
  * Reap a child whose output pipe has ended.  The child gets half a second to exit by itself.  Returns false
@@ -54,6 +57,12 @@ uint64_t o2_child_resident_bytes(const struct o2_child *child);
 
 /* The last line of the child's standard error, after ": "; "" if it is empty. */
 void o2_child_last_words(const struct o2_child *child, char *text, size_t text_bytes);
+
+/*
+ * Empty a file that a child prints to, the child's `noise` for one, if there is much in it: what is printed without end
+ * would fill the memory.  The child goes on at the beginning.
+ */
+void o2_child_empty(int file);
 
 /*
  * The source line that the child's standard error names as the place of its failure, e.g. "mine.py:12": the

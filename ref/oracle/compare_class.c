@@ -54,8 +54,11 @@ static bool is_conduct(enum o2_check_id check)
 	       strncmp(o2_check_name(check), "protocol/", 9) == 0;
 }
 
-/* Assign all differences except run/ and protocol/ to rdma/impossible; if that check is off, drop all but a hang. */
-static void gather_impossible(struct o2_comparison *comparison)
+/*
+ * Assign all differences except run/ and protocol/ to rdma/impossible.  If that check is off, any answer will do, and a
+ * crash; a hang will not, and nothing that is done besides the answer.
+ */
+static void gather_impossible(struct o2_comparison *comparison, const struct o2_answer *found)
 {
 	const enum o2_severity severity = o2_check_severity(O2_CHECK_RDMA_IMPOSSIBLE, comparison->profile);
 	uint32_t kept = 0;
@@ -64,7 +67,8 @@ static void gather_impossible(struct o2_comparison *comparison)
 		struct o2_difference *item = &comparison->item[i];
 		char cause[O2_CAUSE_BYTES];
 
-		if (severity == O2_CHECK_OFF && item->check != O2_CHECK_RUN_HANG) {
+		if (severity == O2_CHECK_OFF && item->check != O2_CHECK_RUN_HANG &&
+		    item->check != found->conduct.check) {
 			o2_differ_text(comparison, O2_CHECK_RDMA_IMPOSSIBLE, "", "");
 			continue;
 		}
@@ -82,10 +86,12 @@ static void gather_impossible(struct o2_comparison *comparison)
 
 /* --- the exact gap rule --- */
 
+/* What is done besides the answer is no matter of gaps. */
 static bool has_must(const struct o2_comparison *comparison)
 {
 	for (uint32_t i = 0; i < comparison->count; i++)
-		if (o2_check_severity(comparison->item[i].check, comparison->profile) == O2_CHECK_MUST)
+		if (!is_conduct(comparison->item[i].check) &&
+		    o2_check_severity(comparison->item[i].check, comparison->profile) == O2_CHECK_MUST)
 			return true;
 	return false;
 }
@@ -121,7 +127,7 @@ void o2_compare(struct o2_comparison *comparison, const struct o2_case *asked,
 		return;
 	if ((asked->stage == O2_STAGE_RDMA_PLAN && has_impossible(comparison, &asked->rdma, found)) ||
 	    (asked->stage == O2_STAGE_RDMA_CHAIN && has_impossible(comparison, &asked->chain.rdma, found)))
-		gather_impossible(comparison);
+		gather_impossible(comparison, found);
 	else if ((asked->stage == O2_STAGE_REG_PLAN || asked->stage == O2_STAGE_TRANSFER) &&
 		 found->kind != O2_ANSWER_BROKEN && has_must(comparison))
 		compare_exactly(comparison, asked, expected, found);

@@ -44,6 +44,14 @@ static off_t printed_now(const struct object *object)
 	return lseek(object->printed, 0, SEEK_END);
 }
 
+/* Account for what was printed.  Drop it if it is much, and what is on standard error. */
+static void note_printed(struct object *object)
+{
+	o2_child_empty(object->child.noise);
+	o2_child_empty(object->printed);
+	object->printed_bytes = printed_now(object);
+}
+
 /* Fork the child and wait until it has loaded the object.  Returns 0, or -errno with *text. */
 static int start(struct object *object, char *text, size_t text_bytes)
 {
@@ -68,7 +76,7 @@ static int start(struct object *object, char *text, size_t text_bytes)
 			   o2_monotonic_ms() + 10 * (uint64_t)object->host.options.timeout_ms);
 	if (rc == 1 && TEMP_FAILURE_RETRY(read(object->child.from, &byte, 1)) == 1 &&
 	    object->control->state == O2_OBJECT_READY) {
-		object->printed_bytes = printed_now(object);
+		note_printed(object);
 		object->heap = 0;
 		return 0;
 	}
@@ -80,6 +88,16 @@ static int start(struct object *object, char *text, size_t text_bytes)
 		snprintf(text, text_bytes, "when it was loaded, %s%s", rc == 0 ? "it hung" : how, words);
 	}
 	return -ENOEXEC;
+}
+
+/* The slot whose question ended the child: the last one, if it ended behind it and did not say that it is done. */
+static uint32_t slot_asked(const struct object *object)
+{
+	const struct o2_object_control *control = object->control;
+	const uint32_t at = atomic_load_explicit(&control->at, memory_order_relaxed);
+	const uint32_t last = control->first + control->count - 1;
+
+	return at < last ? at : last;
 }
 
 /* Describe the end of the child, with the address of the failed access if it is known. */
@@ -98,13 +116,14 @@ static void explain_death(struct object *object, int status, const char *words, 
 			 (unsigned long long)fault->frame[0]);
 	o2_child_how(status, how, sizeof(how));
 	fault->check = WIFEXITED(status) ? O2_CHECK_RUN_EXIT : O2_CHECK_RUN_CRASH;
-	if (control->fault_seen && o2_impl_slots_explain(&object->slots, control->fault_addr, &overrun,
-							 &input, where, sizeof(where))) {
+	if (control->fault_seen &&
+	    o2_impl_slots_explain(&object->slots, slot_asked(object), control->fault_addr, &overrun, &input,
+				  where, sizeof(where))) {
 		if (overrun)
 			fault->check = O2_CHECK_RUN_OVERRUN;
 		else if (input)
 			fault->check = O2_CHECK_RUN_INPUT_WRITTEN;
-		snprintf(fault->text, sizeof(fault->text), "%s at %s",
+		snprintf(fault->text, sizeof(fault->text), "%s %s",
 			 input || control->fault_write == 1 ? "it wrote" : "it read", where);
 		return;
 	}
@@ -141,7 +160,7 @@ static uint32_t run_round(struct object *object, uint32_t first, uint32_t end, u
 			*fault = (struct o2_answer_fault){.check = O2_CHECK_RUN_HANG};
 			snprintf(fault->text, sizeof(fault->text), "no answer within %u ms", timeout_ms);
 			o2_child_end(&object->child, &status);
-			return atomic_load_explicit(&control->at, memory_order_relaxed) - first;
+			return slot_asked(object) - first;
 		}
 		if (rc == 1 && TEMP_FAILURE_RETRY(read(object->child.from, &byte, 1)) == 1)
 			return end - first;
@@ -149,7 +168,7 @@ static uint32_t run_round(struct object *object, uint32_t first, uint32_t end, u
 	o2_child_last_words(&object->child, words, sizeof(words));
 	o2_child_reap(&object->child, &status);
 	explain_death(object, status, words, fault);
-	return atomic_load_explicit(&control->at, memory_order_relaxed) - first;
+	return slot_asked(object) - first;
 }
 
 /* Answer the questions in slots 0 to count - 1.  Restart the child as often as necessary. */
@@ -176,56 +195,64 @@ static void run_batch(struct object *object, uint32_t count)
 	}
 }
 
-/* Ask one question again, alone and several times, and check for output and leaks. */
-static void look_closely(struct object *object, const struct o2_case *asked, uint32_t index)
+static void say_printed(struct o2_answer_fault *conduct, off_t bytes)
+{
+	conduct->check = O2_CHECK_RUN_STDOUT;
+	snprintf(conduct->text, sizeof(conduct->text), "it printed %lld bytes on standard output",
+		 (long long)bytes);
+}
+
+/* Are leaks of the stage looked for?  Where each call loses memory, one finding is enough. */
+static bool is_searched(const struct object *object, enum o2_stage stage)
+{
+	return object->host.thorough || !object->leaks[stage];
+}
+
+/*
+ * Ask one question again, alone and several times, and check for output and leaks.  Returns whether there was output,
+ * which is no second conduct of an answer that has one: it would hide what was written beside the arrays.
+ */
+static bool look_closely(struct object *object, const struct o2_case *asked, uint32_t index)
 {
 	struct o2_answer_fault *conduct = &object->conduct[index];
 	struct o2_answer_fault ended;
+	off_t printed;
 	uint64_t grown;
 
 	if (object->child.pid == 0)
-		return;
+		return false;
 	o2_impl_put_case(asked, &object->slots.slot[SPARE]);
 	object->control->stage[SPARE] = asked->stage;
 	if (run_round(object, SPARE, SPARE + 1, O2_OBJECT_REPEATS, &ended) != 1) {
 		/* The child answered this question before, but ended at the repetition. */
 		*conduct = ended;
-		return;
+		return false;
 	}
-	if (printed_now(object) != object->printed_bytes) {
-		conduct->check = O2_CHECK_RUN_STDOUT;
-		snprintf(conduct->text, sizeof(conduct->text), "it printed %lld bytes on standard output",
-			 (long long)(printed_now(object) - object->printed_bytes + O2_OBJECT_REPEATS - 1) /
-				 O2_OBJECT_REPEATS);
-		object->printed_bytes = printed_now(object);
-		return;
-	}
+	printed = printed_now(object) - object->printed_bytes;
+	note_printed(object);
+	if (conduct->check != O2_CHECKS)
+		return printed > 0;
 	grown = object->control->heap - object->control->heap_half;
-	if (object->control->heap > object->control->heap_half && conduct->check == O2_CHECKS) {
+	if (printed > 0) {
+		say_printed(conduct, (printed + O2_OBJECT_REPEATS - 1) / O2_OBJECT_REPEATS);
+	} else if (object->control->heap > object->control->heap_half && is_searched(object, asked->stage)) {
 		conduct->check = O2_CHECK_RUN_LEAK;
 		snprintf(conduct->text, sizeof(conduct->text), "the heap grows by %llu bytes with each call",
 			 (unsigned long long)(grown / (O2_OBJECT_REPEATS / 2)));
 		if (!object->host.thorough)
 			object->leaks[asked->stage] = true;
 	}
+	return printed > 0;
 }
 
 /* If no repetition printed, the output of the batch is laid to its first question. */
 static void blame_for_output(struct object *object, uint32_t count, off_t printed)
 {
-	struct o2_answer_fault *conduct = NULL;
-
-	for (uint32_t i = count; i-- > 0;) {
-		if (object->conduct[i].check == O2_CHECK_RUN_STDOUT)
+	for (uint32_t i = 0; i < count; i++)
+		if (object->fault[i].check == O2_CHECKS && object->conduct[i].check == O2_CHECKS) {
+			say_printed(&object->conduct[i], printed);
 			return;
-		if (object->fault[i].check == O2_CHECKS && object->conduct[i].check == O2_CHECKS)
-			conduct = &object->conduct[i];
-	}
-	if (printed <= 0 || conduct == NULL)
-		return;
-	conduct->check = O2_CHECK_RUN_STDOUT;
-	snprintf(conduct->text, sizeof(conduct->text), "it printed %lld bytes on standard output",
-		 (long long)printed);
+		}
 }
 
 /* Should the questions of the batch be asked again?  *printed: bytes that appeared on standard output. */
@@ -234,7 +261,7 @@ static bool suspicious(struct object *object, off_t *printed)
 	const bool grown = object->control->heap > object->heap;
 
 	*printed = printed_now(object) - object->printed_bytes;
-	object->printed_bytes += *printed;
+	note_printed(object);
 	/* The maximum rises in the first batches, which may allocate memory that is kept. */
 	if (grown)
 		object->heap = object->control->heap;
@@ -245,6 +272,7 @@ static int ask(struct o2_host *host, struct o2_case *const *asked, uint32_t coun
 	       void *context)
 {
 	struct object *object = object_of(host);
+	bool again = false; /* what was printed is printed when the question is asked again */
 	off_t printed = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -265,9 +293,10 @@ static int ask(struct o2_host *host, struct o2_case *const *asked, uint32_t coun
 	if (object->child.pid != 0 && (suspicious(object, &printed) || host->thorough))
 		for (uint32_t i = 0; i < count; i++)
 			if (object->fault[i].check == O2_CHECKS &&
-			    (host->thorough || !object->leaks[asked[i]->stage]))
-				look_closely(object, asked[i], i);
-	blame_for_output(object, count, printed);
+			    (printed > 0 || is_searched(object, asked[i]->stage)))
+				again |= look_closely(object, asked[i], i);
+	if (printed > 0 && !again)
+		blame_for_output(object, count, printed);
 	for (uint32_t i = 0; i < count; i++) {
 		object->answer.conduct = object->conduct[i];
 		if (object->fault[i].check == O2_CHECKS)

@@ -22,7 +22,6 @@
 #define WARM_BATCHES 16u
 #define START_FACTOR 10u
 #define SETTLE_MS    100	 /* for bytes behind the very last answer */
-#define NOISE_BYTES  (1u << 20)	 /* bytes of standard error to keep */
 #define AHEAD_BYTES  (64u << 10) /* bytes of encoded questions that may wait for room in the pipe */
 
 struct program {
@@ -308,25 +307,20 @@ static bool exchange(struct program *program, struct batch *batch, uint64_t unti
 	return fds[0].revents == 0 || receive(program, batch);
 }
 
-/* Check after a batch whether the program's resident memory has grown beyond the limit. */
+/* Has the program's resident memory grown beyond the limit since its first batches? */
 static void look_at_memory(struct program *program)
 {
-	uint64_t bytes;
+	const uint64_t bytes = o2_child_resident_bytes(&program->child);
 
-	if (++program->batches % WARM_BATCHES != 0)
-		return;
-	if (lseek(program->child.noise, 0, SEEK_END) > NOISE_BYTES && ftruncate(program->child.noise, 0) != 0)
-		return;
-	bytes = o2_child_resident_bytes(&program->child);
 	if (program->batches == WARM_BATCHES)
 		program->warm_bytes = bytes;
-	if (bytes <= program->warm_bytes + ((uint64_t)program->host.options.growth_mib << 20))
+	if (program->batches < WARM_BATCHES ||
+	    bytes <= program->warm_bytes + ((uint64_t)program->host.options.growth_mib << 20))
 		return;
 	program->answer.conduct.check = O2_CHECK_PROTOCOL_MEMORY;
 	snprintf(program->answer.conduct.text, sizeof(program->answer.conduct.text),
 		 "it has %llu MiB in memory, %llu MiB after its first answers",
 		 (unsigned long long)(bytes >> 20), (unsigned long long)(program->warm_bytes >> 20));
-	program->warm_bytes = bytes;
 }
 
 /* End a program that wrote unsolicited bytes, which would be taken for answers of the next batch. */
@@ -377,7 +371,10 @@ static int ask(struct o2_host *host, struct o2_case *const *asked, uint32_t coun
 			rc = write_questions(program, &batch);
 	}
 	if (rc == 0 && program->child.pid != 0) {
-		look_at_memory(program);
+		if (++program->batches % WARM_BATCHES == 0) {
+			o2_child_empty(program->child.noise);
+			look_at_memory(program);
+		}
 		if (program->in.used > 0)
 			end_talker(program);
 	}
@@ -390,6 +387,9 @@ static void settle(struct o2_host *host, struct o2_answer_fault *conduct)
 	struct program *program = program_of(host);
 
 	if (program->child.pid != 0) {
+		/* What was said of it may have gone to a question that was asked to make another finding small. */
+		if (program->batches > WARM_BATCHES)
+			look_at_memory(program);
 		read_behind(program);
 		if (program->in.used > 0)
 			end_talker(program);

@@ -192,25 +192,27 @@ static bool explain_part(const struct o2_impl_slot *slot, enum o2_impl_part part
 	if (part >= O2_PART_ARRAYS)
 		name = slot->array[part - O2_PART_ARRAYS].name;
 	if (name == NULL)
-		snprintf(text, text_bytes, "memory that this stage was not given");
+		snprintf(text, text_bytes, "at memory that this stage was not given");
 	else if (addr >= end)
-		snprintf(text, text_bytes, "%s%s, %zu bytes behind its end",
+		snprintf(text, text_bytes, "at %s%s, %zu bytes behind its end",
 			 part >= O2_PART_ARRAYS ? "array " : "", name, (size_t)(addr - end));
 	else
 		snprintf(text, text_bytes, "inside %s%s", part >= O2_PART_ARRAYS ? "array " : "", name);
 	return true;
 }
 
-bool o2_impl_slots_explain(const struct o2_impl_slots *slots, uint64_t addr, bool *overrun, bool *input,
-			   char *text, size_t text_bytes)
+bool o2_impl_slots_explain(const struct o2_impl_slots *slots, uint32_t current, uint64_t addr, bool *overrun,
+			   bool *input, char *text, size_t text_bytes)
 {
 	const uint8_t *at = (const uint8_t *)(uintptr_t)addr;
+	const uint8_t *asked = slots->slot[current].part[O2_PART_INPUT];
 
 	*overrun = false;
 	*input = false;
 	if (at < slots->memory || at >= slots->memory + slots->bytes)
 		return false;
-	for (uint32_t i = 0; i < slots->count; i++) {
+	/* The page in front of a slot lies behind the one before, which the question knows nothing of. */
+	for (uint32_t i = 0; i < slots->count && (at >= asked || at < asked - PAGE); i++) {
 		for (uint32_t p = 0; p < O2_PARTS; p++) {
 			const enum o2_impl_part part = (enum o2_impl_part)p;
 			const uint8_t *end = slots->slot[i].part[p] + o2_impl_part_bytes(part);

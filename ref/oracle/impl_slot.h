@@ -121,12 +121,12 @@ void *o2_impl_slot_array(struct o2_impl_slot *slot, enum o2_impl_part part, cons
 bool o2_impl_slot_spoilt(const struct o2_impl_slot *slot, char *text, size_t text_bytes);
 
 /*
- * Describe an address at which an access failed, by its place in the slots: "array entry, 0 bytes behind its
- * end".  Returns false if it lies outside of the slots' memory.  *overrun: it belongs to a part for output;
- * *input: it lies inside an input.
+ * Describe an address at which an access failed, by its place in the slots: "at array entry, 0 bytes behind its
+ * end".  Returns false if it lies outside of the slots' memory.  current: index of the slot whose question was
+ * asked.  *overrun: it belongs to a part for output; *input: it lies inside an input.
  */
-bool o2_impl_slots_explain(const struct o2_impl_slots *slots, uint64_t addr, bool *overrun, bool *input,
-			   char *text, size_t text_bytes);
+bool o2_impl_slots_explain(const struct o2_impl_slots *slots, uint32_t current, uint64_t addr, bool *overrun,
+			   bool *input, char *text, size_t text_bytes);
 
 /* Convert a message to the ABI's struct and back, except for its arrays. */
 void o2_impl_put_msg(const struct o2_msg *msg, struct o2_impl_msg *out);

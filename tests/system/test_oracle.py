@@ -11,6 +11,7 @@ import functools
 import json
 import os
 import re
+import resource
 import shlex
 import shutil
 import signal
@@ -63,8 +64,10 @@ MISDEEDS = {
     "stdout": "run/stdout",
     "stdout-once": "run/stdout",
     "leak": "run/leak",
+    "in-front": "run/crash",
     "overrun": "run/overrun",
     "underrun": "run/overrun",
+    "underrun-and-print": "run/overrun",
     "long-name": "run/overrun",
     "input": "run/input-written",
     "count": "run/count-over-capacity",
@@ -291,6 +294,32 @@ class Conduct(unittest.TestCase):
         document = result("--cases", 50, "--no-corpus", MISBEHAVE, env={"O2_MISBEHAVE": "overrun"})
         self.assertIn("array entry, 0 bytes behind its end", findings(document)["run/overrun"]["found"])
 
+        document = result("--cases", 50, "--no-corpus", MISBEHAVE, env={"O2_MISBEHAVE": "in-front"})
+        self.assertEqual([each["found"] for each in document["implementations"][0]["findings"]], ["it wrote in front of the input"])
+
+    def test_each_call_finds_the_same(self):
+        """Questions that are asked again, for leaks, come with an empty answer, as docs/oracle.md says."""
+        document = result("--cases", 400, "--no-corpus", "--stage", "sg_build", MISBEHAVE, env={"O2_MISBEHAVE": "adds"})
+        self.assertEqual(set(findings(document)), {"sg/kiov/refused-legal", "sg/iov/refused-legal"})
+
+    def test_output_of_a_stage_that_leaks_is_laid_to_it(self):
+        document = result("--cases", 1000, "--no-corpus", "--stage", "sg_build,msg_decode", MISBEHAVE, env={"O2_MISBEHAVE": "leak-and-print"})
+        found = [each for each in document["implementations"][0]["findings"] if each["check"] == "run/stdout"]
+        self.assertEqual([(each["stage"], len(each["question"]["buffer"]["pieces"])) for each in found], [("sg_build", 3)])
+
+    def test_what_ends_behind_its_last_answer_is_no_silence(self):
+        found = findings(result("--cases", 60, "--no-corpus", "--stage", "sg_build", MISBEHAVE, env={"O2_MISBEHAVE": "closes"}))
+        self.assertEqual((set(found), found["run/exit"]["found"]), ({"run/exit"}, "it ended with status 0"))
+
+    def test_what_is_printed_without_end_is_not_kept(self):
+        """The memory file of an output may not grow to 8 MiB; a question that is asked again prints 2 MiB."""
+        with contextlib.ExitStack() as stack:
+            _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 23, most))
+            stack.callback(resource.setrlimit, resource.RLIMIT_FSIZE, (most, most))
+            found = findings(result("--cases", 600, "--no-corpus", "--stage", "sg_build", "--shrink", 3, MISBEHAVE, env={"O2_MISBEHAVE": "trace"}))
+        self.assertEqual(set(found), {"run/stdout"})
+
     def test_it_is_said_how_much_it_leaks(self):
         document = result("--cases", 50, "--no-corpus", MISBEHAVE, env={"O2_MISBEHAVE": "leak"})
         said = re.search(r"grows by (\d+) bytes with each call", findings(document)["run/leak"]["found"])
@@ -306,6 +335,11 @@ class Conduct(unittest.TestCase):
         document = result("--cases", 4, "--no-corpus", "--stage", "sg_build", "--shrink", 0, "--timeout-ms", 400, MISBEHAVE,
                           env={"O2_MISBEHAVE": "slow"}, expect=DIFFER)
         self.assertNotIn("run/hang", findings(document))
+
+    def test_a_lock_that_stays_held_is_no_busy_machine(self):
+        found = findings(result("--cases", 300, "--no-corpus", "--stage", "sg_build", "--timeout-ms", 200, "--shrink", 3, MISBEHAVE,
+                                env={"O2_MISBEHAVE": "lock"}, expect=DIFFER))["run/hang"]
+        self.assertEqual((found["field"], found["found"]), ("conduct, after other questions", "no answer within 200 ms"))
 
     def test_hanging_stages_are_given_up(self):
         document = result("--cases", 300, "--timeout-ms", 50, MISBEHAVE, env={"O2_MISBEHAVE": "hang"})
@@ -440,10 +474,28 @@ class Programs(unittest.TestCase):
                     os.kill(int(asked), signal.SIGKILL)
                 self.assertTrue(ended)
 
+    def test_a_check_that_is_ended_leaves_no_files(self):
+        with tempfile.TemporaryDirectory() as directory:
+            old, new, page = (Path(directory) / name for name in ("old", "new", "page"))
+            old.write_text("as it was")
+            command = [BUILD / "o2ref", "check", "--no-corpus", "--seconds", "600", "--json", old, "--junit", new, "--html", page, REFERENCE]
+            with subprocess.Popen(command) as process:
+                self.assertTrue(wait_for(page.exists) and wait_for(new.exists))
+                process.terminate()
+                self.assertEqual(process.wait(60), -signal.SIGTERM)
+            self.assertEqual([path.name for path in Path(directory).iterdir()], ["old"])
+            self.assertEqual(old.read_text(), "as it was")
+
     def test_a_program_that_grows_is_a_finding(self):
         arguments = ("--cases", 1200, "--no-corpus", "--stage", "sg_build", "--shrink", 3, "--growth-mib", 20)
         self.assertIn("protocol/memory", findings(result(*arguments, *talker("grow"), expect=DIFFER)))
         self.assertNotIn("protocol/memory", findings(result(*arguments, *talker("refuse-all"), expect=DIFFER)))
+
+    def test_growth_while_another_finding_is_made_small(self):
+        document = result("--cases", 1500, "--no-corpus", "--stage", "sg_build", "--growth-mib", 40, *proxy("grow", "refuse-4096"), expect=DIFFER)
+        other = findings(document)["sg/iov/refused-legal"]
+        self.assertTrue(other["first_seen"]["answers"] < 40 and other["shrunk"]["calls"] > 130)
+        self.assertRegex(findings(document)["protocol/memory"]["found"], r"^it has \d+ MiB in memory, \d+ MiB after its first answers$")
 
     def test_a_program_that_ends_at_two_places_has_two_findings(self):
         document = result("--cases", 20, "--no-corpus", "--stage", "sg_build", "--shrink", 3, *talker("two-places"), expect=DIFFER)
@@ -485,6 +537,24 @@ class Programs(unittest.TestCase):
         for _ in range(5):
             self.assertIn("protocol/frame", findings(result(*case, *proxy("tail"), expect=DIFFER)))
         result(*case, *proxy(), expect=AGREE)
+
+    def test_the_last_words_of_a_program_that_has_said_much(self):
+        found = findings(result("--cases", 700, "--no-corpus", "--stage", "sg_build", *proxy("loud-end"), expect=DIFFER))["run/exit"]
+        self.assertEqual((found["found"], found["reason"]), ("it ended with status 3: mine.go:7: gone", "conduct: at mine.go:7"))
+
+    def test_answers_that_change_now_and_then(self):
+        document = result("--cases", 2000, "--no-corpus", "--stage", "sg_build", "--shrink", 3, *proxy("now-and-then"), expect=DIFFER)
+        found, = document["implementations"][0]["findings"]
+        self.assertEqual((found["check"], found["reason"]), ("run/unstable", "sg/kiov/nob"))
+        self.assertGreater(found["seen"], 5)
+        self.assertLess(found["first_seen"]["answers"], 200)
+
+    def test_answers_to_the_question_before(self):
+        document = result("--cases", 1500, "--no-corpus", "--stage", "sg_build", "--shrink", 3, *proxy("one-behind"), expect=DIFFER)
+        one, = document["implementations"]
+        found = [each for each in one["findings"] if each["check"] == "run/unstable"]
+        self.assertEqual((len(found), len({each["cause"] for each in found})), (8, 1))
+        self.assertIn("run/unstable", [each["check"] for each in one["not_kept"]])
 
     def test_members_of_a_refusal(self):
         run_words = ("--cases", 300, "--no-corpus", "--stage", "sg_build", "--shrink", 3)
@@ -832,6 +902,21 @@ class Usage(unittest.TestCase):
                     for path, kept in ((mine, REFERENCE.read_bytes()), (script, TALKER.read_bytes()), (other, PROGRAM.read_bytes()),
                                        (read, b"read"), (page, b"as it was")):
                         self.assertEqual(path.read_bytes(), kept, path)
+
+    def test_standard_output_has_one_text(self):
+        for option, begins, ends in (("--json", b"{", b"}\n"), ("--html", b"<!DOCTYPE html>", b"</html>\n"),
+                                     ("--junit", b"<?xml", b"</testsuites>\n")):
+            done = run("--no-corpus", "--stage", "sg_build", "--cases", 20, option, "-", REFERENCE, expect=AGREE)
+            with self.subTest(option):
+                self.assertEqual((done.stdout[:len(begins)], done.stdout[-len(ends):]), (begins, ends))
+                self.assertIn(b": agrees: ", done.stderr)
+
+    def test_no_name_is_cut_inside_a_letter(self):
+        with tempfile.TemporaryDirectory() as directory:
+            for letters in ("\u00e9" * 12, "a" + "\u00e9" * 12):
+                library = shutil.copy(REFERENCE, Path(directory) / f"{letters}.so")
+                text = run("--no-corpus", "--stage", "sg_build", "--cases", 20, library, expect=AGREE).stdout.decode()
+                self.assertRegex(text.splitlines()[0], "^ +\u00e9+[.]so *$")
 
     def test_no_report_is_a_case_of_the_corpus(self):
         with tempfile.TemporaryDirectory() as directory:

@@ -76,6 +76,22 @@ static void leak(void)
 	last[1] = last[0];
 }
 
+static void close_descriptors(void)
+{
+	for (int fd = STDERR_FILENO + 1; fd < 64; fd++)
+		close(fd);
+}
+
+/* As a trace that was left on. */
+static void trace(void)
+{
+	static char words[1 << 16];
+
+	memset(words, '.', sizeof(words) - 1);
+	fputs(words, stderr);
+	fputs(words, stdout);
+}
+
 static const struct {
 	const char *name;
 	void (*act)(void);
@@ -86,6 +102,8 @@ static const struct {
 	    {"exit", leave},
 	    {"stdout", print},
 	    {"leak", leak},
+	    {"closes", close_descriptors},
+	    {"trace", trace},
 	    {"stdout-once", print_once},
 	    {"stdout-rarely", print_rarely}};
 
@@ -94,8 +112,15 @@ static int32_t answer(const char *how, const struct o2_impl_sg_in *in, struct o2
 		      struct o2_impl_refusal *refusal)
 {
 	static uint32_t calls;
+	static int locked;
 
 	out->nob = in->buffer.nob;
+	if (strcmp(how, "lock") == 0) {
+		if (locked)
+			hang();
+		locked = in->buffer.count == 3;
+		return O2_IMPL_NOT_IMPLEMENTED;
+	}
 	if (strcmp(how, "overrun") == 0)
 		out->entry[out->capacity].page = 1;
 	else if (strcmp(how, "underrun") == 0)
@@ -104,7 +129,22 @@ static int32_t answer(const char *how, const struct o2_impl_sg_in *in, struct o2
 		memset(refusal->name, 'x', sizeof(refusal->name) + 8);
 	else if (strcmp(how, "input") == 0)
 		((struct o2_impl_sg_in *)(uintptr_t)in)->max_entries = 7;
-	else if (strcmp(how, "count") == 0)
+	else if (strcmp(how, "in-front") == 0)
+		*((volatile uint8_t *)(uintptr_t)in - 1) = 7;
+	else if (strcmp(how, "leak-and-print") == 0) {
+		leak();
+		if (in->buffer.count == 3)
+			print();
+	} else if (strcmp(how, "underrun-and-print") == 0) {
+		(out->entry - 1)->page = 1;
+		print();
+	} else if (strcmp(how, "adds") == 0) {
+		/* Right only where both hold zeros at each call. */
+		refusal->error += EINVAL;
+		refusal->index -= out->count++;
+		strcat(refusal->name, "sg/vector-too-short");
+		return O2_IMPL_REFUSED;
+	} else if (strcmp(how, "count") == 0)
 		out->count = out->capacity + 1;
 	else if (strcmp(how, "status") == 0)
 		return -EINVAL;

@@ -17,6 +17,8 @@ CHANGES = set(sys.argv[2:])
 SERVER = subprocess.Popen([PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 LATE = os.environ.get("O2_LATE")  # a file with one byte for each late answer
 ASKED = [0]
+HELD = []
+BEHIND = [{"form": "o2ref/sg_build/output", "version": 1, "refused": {"errno": "EINVAL", "rule": ""}}]
 
 
 def frame(text):
@@ -55,6 +57,8 @@ def build(question, answer):
         return refuse(answer, "EIO", "Broken")
     if kiov and f"nob-{size}" in CHANGES:
         answer["list"]["nob"] += 1
+    if kiov and "now-and-then" in CHANGES and ASKED[0] % 50 < 2:
+        answer["list"]["nob"] += 1
     if "null" in CHANGES:
         answer["refused"] = None
     if "cut" in CHANGES:
@@ -92,6 +96,15 @@ def distrust(question, answer):
     return refuse(answer, "EPROTO", "Bad") if limit or (empty and "refused" not in answer) else answer
 
 
+def loud_end():
+    """Say more at first than o2ref check keeps, and in the end little."""
+    if ASKED[0] <= 20:
+        print("." * 65536, file=sys.stderr, flush=True)
+    if ASKED[0] == 600:
+        print("mine.go:7: gone", file=sys.stderr, flush=True)
+        sys.exit(3)
+
+
 def change(question, answer):
     if "one-flavour" in CHANGES:
         return one_flavour(question, answer)
@@ -108,6 +121,13 @@ def change(question, answer):
         with open(LATE, "a", encoding="ascii") as file:
             file.write("x")
         time.sleep(0.9)
+    if "loud-end" in CHANGES:
+        loud_end()
+    if "grow" in CHANGES and 40 < ASKED[0] <= 120:
+        HELD.append(os.urandom(1 << 20))
+    if "one-behind" in CHANGES:
+        BEHIND.append(answer)
+        return BEHIND.pop(0)
     return refused(answer) if "refused" in answer else build(question, answer)
 
 

@@ -101,6 +101,10 @@ TEST_WITH(test_an_impossible_sink, set_up, tear_down)
 		assert_int_equal(w->comparison.count, 0);
 		assert_int_equal(w->comparison.accepted, 1);
 		assert_int_equal(w->comparison.accepted_check[0], O2_CHECK_RDMA_IMPOSSIBLE);
+		w->found.conduct.check = O2_CHECK_RUN_STDOUT;
+		o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
+		assert_true(w->comparison.count == 1 && has(O2_CHECK_RUN_STDOUT));
+		w->found.conduct.check = O2_CHECKS;
 		o2_answer_break(&w->found, O2_CHECK_RUN_HANG, "no answer within 1000 ms");
 		o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
 		assert_true(has(O2_CHECK_RUN_HANG));

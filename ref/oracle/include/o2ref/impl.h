@@ -29,6 +29,7 @@
  *   - The caller owns `out` and everything that `out` points to.  An array is a pointer and a capacity: the
  *     function fills the array and sets the count next to it, but does not change pointer or capacity.  The
  *     function allocates nothing for the caller.  The caller ignores array entries behind the count.
+ *     All other members of *out are 0 at the call, and those of *refusal too, but for its index (UINT32_MAX).
  *   - The return value is an enum o2_impl_status.  With O2_IMPL_REFUSED, *refusal gives the reason and *out
  *     is ignored.  With O2_IMPL_OK, *refusal is ignored.
  *   - If the function does not support the input (a mode, a kind, a limit, an option that is set), it returns
