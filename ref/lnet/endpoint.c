@@ -47,19 +47,20 @@ static int receive(void *context, uint64_t nid, const struct o2_msg *msg)
 }
 
 /* The transport knows only that LNet has refused the header; what is wrong with it LNet's own rule says. */
-static struct o2_transfer_fault explain(const struct o2_endpoint *endpoint, struct o2_transfer_fault fault)
+static void explain(const struct o2_endpoint *endpoint, struct o2_transfer_fault *fault)
 {
-	if (fault.error.rule != NULL && strcmp(fault.error.rule, "conn/lnet-header") == 0)
-		fault.error = endpoint->refused;
-	return fault;
+	if (fault->error.rule != NULL && strcmp(fault->error.rule, "conn/lnet-header") == 0)
+		fault->error = endpoint->refused;
 }
 
 static void done(void *context, uint64_t nid, const struct o2_transfer_result *result)
 {
 	struct o2_endpoint *endpoint = context;
-	const struct o2_transfer_fault fault = explain(endpoint, result->fault);
+	struct o2_transfer_fault fault = result->fault;
 
 	(void)nid;
+	if (result->status != 0)
+		explain(endpoint, &fault);
 	/* A PUT that is too long for an IMMEDIATE was sent by RDMA from the start. */
 	if (result->initiator && result->op == O2_OP_PUT && result->nob <= O2_IMMEDIATE_MAX)
 		o2_lnet_went_by_rdma(endpoint->lnet, result->tag);
@@ -69,8 +70,9 @@ static void done(void *context, uint64_t nid, const struct o2_transfer_result *r
 static void down(void *context, uint64_t nid, const struct o2_transfer_fault *why)
 {
 	struct o2_endpoint *endpoint = context;
-	const struct o2_transfer_fault fault = explain(endpoint, *why);
+	struct o2_transfer_fault fault = *why;
 
+	explain(endpoint, &fault);
 	endpoint->fault = fault;
 	if (endpoint->down != NULL)
 		endpoint->down(endpoint->context, nid, &fault);

@@ -340,9 +340,9 @@ static int conclude(struct lst *lst, bool in_order)
 	char rejects[O2_NET_REJECTS_BYTES];
 	bool well;
 
-	/* Nobody has removed the session; or its request was under way.  Before any message there is none. */
+	/* Nobody has removed the session; or its request was under way.  Without a connection there is none. */
 	session.left |= !in_order && !session.taken;
-	session.left &= lst->session.seen.sent;
+	session.left &= lst->session.seen.connected;
 	if (lst->options->reverse)
 		take_stock(lst);
 	else if (lst->report.started_ns == 0)

@@ -125,11 +125,15 @@ static int open_endpoint(struct o2_net_session *session, const struct o2_net_opt
 
 static void see(void *context, const struct o2_watched *watched)
 {
-	struct o2_net_seen *seen = context;
+	struct o2_net_session *session = context;
+	struct o2_net_seen *seen = &session->seen;
 	struct o2_reject record;
 
 	o2_watch_tell(seen->judge, watched);
-	seen->sent |= watched->ours && watched->kind == O2_WATCHED_MESSAGE;
+	if (watched->kind == O2_WATCHED_REPLY) {
+		seen->connected = true;
+		session->network.ni.config.watch = seen->judge; /* nothing more to see */
+	}
 	if (watched->ours || watched->kind != O2_WATCHED_REJECT)
 		return;
 	seen->rejects++;
@@ -146,7 +150,7 @@ int o2_net_session_open_network(struct o2_net_options *options, uint32_t pages,
 	memset(session, 0, sizeof(*session));
 	if (!o2_net_network_open(options, O2_NET_LNET_PAGES + pages, &session->network))
 		return O2_CLI_USAGE;
-	*seen = (struct o2_net_seen){.watch = {seen, see}, .judge = session->network.ni.config.watch};
+	*seen = (struct o2_net_seen){.watch = {session, see}, .judge = session->network.ni.config.watch};
 	session->network.ni.config.watch = &seen->watch;
 	return O2_CLI_OK;
 }
@@ -157,7 +161,7 @@ const char *o2_net_rejects_text(const struct o2_net_session *session, const stru
 	const struct o2_net_seen *seen = &session->seen;
 	const char *name = o2_reject_why_name(seen->last_why);
 
-	if (seen->rejects == 0 || seen->sent || fault->side == O2_FAULT_REJECTED)
+	if (seen->rejects == 0 || seen->connected || fault->side == O2_FAULT_REJECTED)
 		return "";
 	snprintf(text, O2_NET_REJECTS_BYTES,
 		 "; the peer has rejected all %" PRIu64

@@ -15,13 +15,13 @@
 
 #define O2_NET_LNET_PAGES 2u /* the first pages of the arena are LNet's */
 
-/* What was seen of the peer, for saying why an operation has ended. */
+/* What was seen of the peer until there was a connection, for saying why an operation has ended. */
 struct o2_net_seen {
 	struct o2_watch watch;
 	const struct o2_watch *judge; /* of --judge; NULL: none */
-	bool sent;		      /* there was a connection: a message of ours went out */
-	uint64_t rejects;	      /* of our requests for a connection */
-	uint8_t last_why;	      /* of the last of them: enum o2_reject_why */
+	bool connected;
+	uint64_t rejects; /* of our requests for a connection */
+	uint8_t last_why; /* of the last of them: enum o2_reject_why */
 };
 
 struct o2_net_session {
