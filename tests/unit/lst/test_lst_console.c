@@ -62,35 +62,6 @@ CONSOLE_TEST(test_force)
 	console_expect_over(world, 0, 0);
 }
 
-CONSOLE_TEST(test_test_is_refused)
-{
-	world->seat.status[O2_LST_TEST_REQST] = EINVAL;
-	console_run(world);
-	console_expect_asked(world, "MKSN TEST RMSN");
-	console_expect_over(world, -EINVAL, O2_LST_STEP_TEST);
-	assert_true(world->report->refused);
-	assert_false(world->report->left);
-}
-
-/* An arbitrary status from the peer must not look like success or like an errno. */
-CONSOLE_TEST(test_mad_status)
-{
-	world->seat.status[O2_LST_STAT_REQST] = UINT32_MAX;
-	console_run(world);
-	console_expect_asked(world, "MKSN TEST PING PING PING STAT RMSN");
-	console_expect_over(world, -EPROTO, O2_LST_STEP_AFTER);
-}
-
-/* Nor is a number that is no errno reported as one that the node could have meant. */
-CONSOLE_TEST(test_status_that_is_no_errno)
-{
-	world->seat.status[O2_LST_TEST_REQST] = 5000;
-	console_run(world);
-	console_expect_asked(world, "MKSN TEST RMSN");
-	console_expect_over(world, -5000, O2_LST_STEP_TEST);
-	assert_true(world->report->refused);
-}
-
 /* TEST, STAT and DEBUG report that another console has taken the node; then there is no session to remove. */
 CONSOLE_TEST(test_stolen)
 {
