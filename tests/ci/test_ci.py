@@ -826,13 +826,13 @@ class CannotBegin(TemporaryFolder):
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("canary: NOT FOUND by libfuzzer", done.stdout)
         fuzz = ("fuzz", "--engine", "libfuzzer", "--build", "HERE/build", "--canary")
-        for file, folder, more in (("canary/work", "canary/work/libfuzzer/canary/in", ["--no-build"]), ("log", "log", [])):
+        for file, below, more in (("canary/work", "/libfuzzer/canary/in", ["--no-build"]), ("log", "", [])):
             path = self.folder / "out" / file
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("")
             done = self.ran(*fuzz, *more, "--out", "HERE/out")
             self.assertEqual(done.returncode, 2, done.stderr)
-            self.assertRegex(done.stderr, rf"\Aci/fuzz: {self.folder}/out/{folder}: (Not a directory|File exists)\n\Z")
+            self.assertRegex(done.stderr, rf"\Aci/fuzz: {self.folder}/out/{file}{below}: (Not a directory|File exists)\n\Z")
         done = self.ran("fuzz", "--canary", "--no-build", "--engine", "libfuzzer", "--build", "HERE/build", "--json", "/dev/full")
         self.assertEqual((done.returncode, done.stderr), (2, "ci/fuzz: /dev/full: No space left on device\n"))
 
