@@ -24,6 +24,11 @@ void o2_pools_close(struct o2_pool_subject *subject, struct o2_report *report);
 bool o2_pools_expect(const struct o2_pool_subject *subject, const char *what, int rc, int want,
 		     const char *rule, const struct o2_error *error, struct o2_report *report);
 
+/* Compare value and limit of a refusal with the prediction (docs/pools.md, "Refusals").  False: as above. */
+bool o2_pools_expect_figures(const struct o2_pool_subject *subject, const char *what,
+			     const struct o2_error *error, uint64_t value, uint64_t limit,
+			     struct o2_report *report);
+
 /* Note that an element is in use; note that the element held at `at` is not in use any more. */
 void o2_pools_hold(struct o2_pool_subject *subject, uint32_t element, void *object);
 void o2_pools_let_go(struct o2_pool_subject *subject, uint32_t at);

@@ -37,7 +37,7 @@ static const char *spoil(size_t wrong, struct o2_fmr_request *request)
 	return "pool/fmr/npages";
 }
 
-/* Value and limit of that refusal (docs/pools.md, "Refusals"). */
+/* Value and limit of that refusal. */
 static void check_spoilt(const struct o2_pool_subject *s, const struct o2_fmr_request *request,
 			 const struct o2_error *error, struct o2_report *report)
 {
@@ -45,11 +45,7 @@ static void check_spoilt(const struct o2_pool_subject *s, const struct o2_fmr_re
 	const uint64_t value = pages ? request->npages : request->iova;
 	const uint64_t limit = pages ? s->fmr.config.max_pages : s->fmr.config.page_bytes;
 
-	if (error->value != value || error->limit != limit)
-		o2_report_fail(report, "pools/figures",
-			       "rule %s says %" PRIu64 ", limit %" PRIu64 "; expected %" PRIu64
-			       ", limit %" PRIu64,
-			       error->rule, error->value, error->limit, value, limit);
+	o2_pools_expect_figures(s, "take", error, value, limit, report);
 }
 
 static void check_taken(const struct o2_pool_subject *s, const struct o2_fmr *fmr, uint32_t element,
