@@ -161,9 +161,11 @@ static void serve_round(const struct o2_object *object, const struct o2_impl_slo
 		for (uint32_t repeat = 0; repeat < control->repeats; repeat++) {
 			if (control->repeats > 1 && repeat == control->repeats / 2)
 				control->heap_half = heap_bytes();
-			/* Each call finds them as the first one did: it may add to counts and names that are 0. */
-			*slots->slot[i].refusal = refusal;
-			*slots->slot[i].out = out;
+			/* A repetition finds them as the first call did: it may add to counts and names that are 0. */
+			if (repeat > 0) {
+				*slots->slot[i].refusal = refusal;
+				*slots->slot[i].out = out;
+			}
 			atomic_fetch_add_explicit(&control->calls, 1, memory_order_relaxed);
 			control->status[i] =
 				o2_object_call(object, (enum o2_stage)control->stage[i], &slots->slot[i]);
