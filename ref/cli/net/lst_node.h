@@ -17,10 +17,10 @@ struct o2_net_lst_node {
 	struct o2_lst_node *node; /* NULL: there is none */
 	const struct o2_clock *clock;
 	uint64_t told_ms;
-	uint64_t served,
-		served_ms; /* of o2_net_lst_is_idle: requests of tests, and since when there are so many */
-	bool quiet;	   /* print nothing about errors: the requester alone is told */
-	uint64_t wrong;	   /* bulks whose bytes were not the pattern, or not all there */
+	uint64_t served;    /* of o2_net_lst_is_idle: requests of tests */
+	uint64_t served_ms; /* since when there are so many; 0: it was not asked yet */
+	bool quiet;	    /* print nothing about errors: the requester alone is told */
+	uint64_t wrong;	    /* bulks whose bytes were not the pattern, or not all there */
 };
 
 /* The mode in which bulks are registered. */

@@ -4,11 +4,8 @@
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/monotonic.h"
 #include "cli/cli.h"
@@ -96,49 +93,6 @@ static bool is_id(const char *id)
 	return false;
 }
 
-/* Make a folder, or find it.  Returns 0, or an errno: no files can be written there. */
-static int make_folder(const char *path)
-{
-	struct stat there;
-
-	/* Behind it the longest name of a file must fit. */
-	if (strlen(path) + sizeof("/report.junit.xml") > PATH_MAX)
-		return ENAMETOOLONG;
-	if (mkdir(path, 0777) == 0)
-		return 0;
-	if (errno != EEXIST)
-		return errno;
-	if (stat(path, &there) == 0 && !S_ISDIR(there.st_mode))
-		return ENOTDIR;
-	return access(path, W_OK | X_OK) == 0 ? 0 : errno;
-}
-
-/* Nobody may take the files of an earlier run for those of a run that writes none. */
-static void remove_files(const char *folder)
-{
-	static const char *const names[] = {"report.txt", "report.json", "report.junit.xml", O2_CONFORM_SAID};
-	char path[PATH_MAX];
-	struct stat there;
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
-		if (lstat(path, &there) == 0 && S_ISREG(there.st_mode))
-			unlink(path);
-	}
-}
-
-/* Make the folder of --out, before anything is tried; NULL: none is wanted. */
-static bool prepare_out(const char *path)
-{
-	const int code = path == NULL ? 0 : make_folder(path);
-
-	if (code != 0)
-		o2_cli_complain("%s: %s", path, strerror(code));
-	else if (path != NULL)
-		remove_files(path);
-	return code == 0;
-}
-
 /* What is PUT at LNet's ping is not there to be read back. */
 static bool check_place(const char *option, uint32_t portal, uint64_t match_bits)
 {
@@ -192,8 +146,7 @@ static void try_probe(struct o2_conform *conform, const struct o2_conform_probe 
 		probe->run(conform, probe);
 	o2_conform_stop(conform);
 	result->took_ns = o2_monotonic_ns() - began_ns;
-	result->last_packet = o2_conform_listener_packets(conform->listener);
-	o2_conform_packets(result, packets);
+	o2_conform_listener_span(conform->listener, packets, result);
 	if (result->outcome == O2_CONFORM_FINDING && probe->kernel_otherwise &&
 	    conform->options->profile == O2_NET_KERNEL)
 		result->outcome = O2_CONFORM_TOLERATED;
@@ -337,7 +290,7 @@ int o2_net_conform(struct o2_net_options *options, int argc, char **argv)
 	    !check_place("read-portal", options->read_portal, options->match_bits) ||
 	    (options->known != NULL && !o2_conform_known_read(options->known, is_id, &report.known)))
 		return O2_CLI_USAGE;
-	if (!prepare_out(options->out)) {
+	if (!o2_conform_report_prepare(options->out)) {
 		o2_conform_report_free(&report);
 		return O2_CLI_USAGE;
 	}

@@ -116,14 +116,6 @@ struct o2_conform {
 extern const struct o2_conform_probe o2_conform_ping_probes[], o2_conform_connect_probes[],
 	o2_conform_move_probes[], o2_conform_place_probes[], o2_conform_leave_probes[];
 
-/* Set first_packet; before: the packets until the probe.  Those of earlier probes are not its own. */
-static inline void o2_conform_packets(struct o2_conform_result *result, uint64_t before)
-{
-	result->first_packet = before + 1;
-	if (result->last_packet <= before)
-		result->first_packet = result->last_packet = 0;
-}
-
 /* The probe of that number, counted over all tables; NULL past the last one. */
 const struct o2_conform_probe *o2_conform_probe(uint32_t number);
 

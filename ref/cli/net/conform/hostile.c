@@ -146,7 +146,10 @@ static FILE *start(struct words *words, pid_t *pid)
 	*pid = out == NULL ? -1 : fork();
 	if (*pid < 0) {
 		o2_cli_complain("%s: %s", path, strerror(errno));
-		(void)(out != NULL ? fclose(out) : close(fds[0]));
+		if (out != NULL)
+			fclose(out);
+		else
+			close(fds[0]);
 		close(fds[1]);
 		return NULL;
 	}
@@ -328,8 +331,7 @@ static void end_lie(const struct lie *lie, const struct o2_conform_listener *lis
 		    struct o2_conform_result *result)
 {
 	result->took_ns = o2_monotonic_ns() - lie->began_ns;
-	result->last_packet = o2_conform_listener_packets(listener);
-	o2_conform_packets(result, lie->packets);
+	o2_conform_listener_span(listener, lie->packets, result);
 	result->lie = result->outcome != O2_CONFORM_NOT_TRIED;
 	o2_conform_listener_named(listener, result->named);
 	if (result->outcome == O2_CONFORM_FINDING)

@@ -270,6 +270,15 @@ uint64_t o2_conform_listener_packets(const struct o2_conform_listener *listener)
 	return listener->capture == NULL ? 0 : o2_conform_capture_packets(listener->capture);
 }
 
+void o2_conform_listener_span(const struct o2_conform_listener *listener, uint64_t before,
+			      struct o2_conform_result *result)
+{
+	const uint64_t packets = o2_conform_listener_packets(listener);
+
+	result->first_packet = packets > before ? before + 1 : 0;
+	result->last_packet = packets > before ? packets : 0;
+}
+
 static void add_row(const struct o2_conform_listener *listener, enum o2_judge_rule_id rule, bool ours,
 		    struct o2_conform_report *report)
 {

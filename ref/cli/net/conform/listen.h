@@ -34,6 +34,9 @@ void o2_conform_listener_named(const struct o2_conform_listener *listener, char 
 
 /* Number of packets in the capture; 0 without one. */
 uint64_t o2_conform_listener_packets(const struct o2_conform_listener *listener);
+/* Set first_packet and last_packet of what was said since then; before: the number of packets until then. */
+void o2_conform_listener_span(const struct o2_conform_listener *listener, uint64_t before,
+			      struct o2_conform_result *result);
 
 /* Add a row for each rule that was broken.  All connections must have ended. */
 void o2_conform_listener_report(struct o2_conform_listener *listener, struct o2_conform_report *report);

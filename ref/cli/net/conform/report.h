@@ -57,6 +57,12 @@ void o2_conform_report_free(struct o2_conform_report *report);
 /* "o2ref conform .. --only ID": the command that tries a row again. */
 void o2_conform_again(const struct o2_conform_report *report, const char *id, char *text, size_t bytes);
 
+/*
+ * report_out.c: make the folder of --out, before anything is tried, or find it.  Nobody may take the files of an earlier
+ * run for those of a run that writes none: remove them.  folder NULL: none is wanted.  False, after a line on stderr: no
+ * files can be written there.
+ */
+bool o2_conform_report_prepare(const char *folder);
 /* report_out.c: write the files.  False: one could not be written. */
 bool o2_conform_report_files(const struct o2_conform_report *report);
 /* report.c: the contents of the files. */

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/markup.h"
@@ -81,10 +82,63 @@ static bool write_file(const struct o2_conform_report *report, const char *name,
 	return ok;
 }
 
+#define LONGEST_NAME "report.junit.xml"
+
+static const struct {
+	const char *name;
+	bool (*put)(const struct o2_conform_report *report, FILE *out);
+} files[] = {
+	{"report.txt", put_text},
+	{"report.json", o2_conform_report_json},
+	{LONGEST_NAME, put_junit},
+};
+
 bool o2_conform_report_files(const struct o2_conform_report *report)
 {
-	const bool text = write_file(report, "report.txt", put_text);
-	const bool json = write_file(report, "report.json", o2_conform_report_json);
+	bool ok = true;
 
-	return write_file(report, "report.junit.xml", put_junit) && text && json;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		ok &= write_file(report, files[i].name, files[i].put);
+	return ok;
+}
+
+/* Make a folder, or find it.  Returns 0, or an errno: no files can be written there. */
+static int make_folder(const char *path)
+{
+	struct stat there;
+
+	/* Behind it the longest name of a file must fit. */
+	if (strlen(path) + sizeof("/" LONGEST_NAME) > PATH_MAX)
+		return ENAMETOOLONG;
+	if (mkdir(path, 0777) == 0)
+		return 0;
+	if (errno != EEXIST)
+		return errno;
+	if (stat(path, &there) == 0 && !S_ISDIR(there.st_mode))
+		return ENOTDIR;
+	return access(path, W_OK | X_OK) == 0 ? 0 : errno;
+}
+
+static void remove_file(const char *folder, const char *name)
+{
+	char path[PATH_MAX];
+	struct stat there;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	if (lstat(path, &there) == 0 && S_ISREG(there.st_mode))
+		unlink(path);
+}
+
+bool o2_conform_report_prepare(const char *folder)
+{
+	const int code = folder == NULL ? 0 : make_folder(folder);
+
+	if (code != 0)
+		o2_cli_complain("%s: %s", folder, strerror(code));
+	if (code != 0 || folder == NULL)
+		return code == 0;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		remove_file(folder, files[i].name);
+	remove_file(folder, O2_CONFORM_SAID);
+	return true;
 }
